@@ -40,8 +40,8 @@ static void catch_signals(void)
 }
 
 /*
- * Whoever started us may have closed the first three. A socket of ours would get their numbers, lines
- * for people would go into it, and --daemonise would put /dev/null in its place.
+ * The process that started us may have closed the first three. A socket of ours would get such a number,
+ * lines of the log would go into it, and --daemonise would put /dev/null in its place.
  */
 static void fill_standard_descriptors(void)
 {

@@ -71,7 +71,7 @@ int mimicd_sandbox_parse(struct mimicd_sandbox *sandbox, const char *text)
 
 /* --- its parts ---------------------------------------------------------------------------- */
 
-/* Who is not root mounts by a command that is root's, and unmounts by it, too. */
+/* A mimicd that is not root's mounts and unmounts by a command that is root's (setuid). */
 static int give_up_privileges(const struct mimicd_sandbox *sandbox)
 {
 	if (sandbox->mounts && geteuid())
@@ -79,7 +79,7 @@ static int give_up_privileges(const struct mimicd_sandbox *sandbox)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
 }
 
-/* Root's programs are read with it, and it is what is left. Of who is not root there are none. */
+/* Keeps CAP_SYS_PTRACE, to read programs of root. A mimicd that is not root's has no capabilities. */
 static int drop_capabilities(const struct mimicd_sandbox *sandbox)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -192,7 +192,7 @@ int mimicd_sandbox_enter(const struct mimicd_sandbox *sandbox)
 				   error == -EOPNOTSUPP ? " with --state" : "");
 			return error;
 		}
-		/* What is off by default needs no line. */
+		/* A part that is off by default needs no line. */
 		if (parts[order[i]].is_default && (error || !sandbox->parts[order[i]]))
 			length += (size_t)snprintf(off + length, sizeof(off) - length, "%s%s", length ? ", " : "", name);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What mimicd gives up once it serves: a defect that a client finds then reaches less. */
+/* Rights that mimicd gives up once it serves: a client that finds a defect then reaches less. */
 #ifndef MIMICD_SANDBOX_H
 #define MIMICD_SANDBOX_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What systemd is told as long as the loop goes round (WatchdogSec= of a unit). */
+/* Tells systemd that the loop goes round (WatchdogSec= of a unit). */
 #ifndef MIMICD_WATCHDOG_H
 #define MIMICD_WATCHDOG_H
 

@@ -93,7 +93,7 @@ void mimicd_bus_binding_thread_gone(struct mimicd_bus_binding *binding, uint32_t
 	owner = (*link)->owner;
 	if (owner->trap && owner->trap->instance == instance)
 		mimicd_request_withdraw(mimicd_request_of(owner->trap));
-	/* What it posted on its lanes is still done: its client's THREAD_GONE comes after that. */
+	/* Posts on its lanes are still executed: the THREAD_GONE of its client comes after them. */
 	if (!owner->thread)
 		mimicd_instance_owner_gone(instance, owner->number);
 	thread_free(binding, link);

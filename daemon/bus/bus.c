@@ -93,7 +93,7 @@ static void free_bus(struct mimicd_bus *bus)
 	free(bus);
 }
 
-/* What was on the bus when it was lost goes here, where nothing is in the middle of it. */
+/* Frees the functions of a lost bus here, where no call is using them. */
 static void prepare(void *context)
 {
 	struct mimicd_bus *bus = context;

@@ -14,8 +14,8 @@
  *   binding.c    processes that have a device, and their threads
  *   window.c     their memory
  *
- * The kernel is trusted. What a program decides (addresses, values, when it
- * makes an access) reaches the models as any access does.
+ * The kernel is trusted. Addresses, values and times that a program chooses
+ * reach the models as those of any access do.
  */
 #ifndef MIMICD_BUS_H
 #define MIMICD_BUS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the files of the bus know together. */
+/* Declarations that the files of the bus share. */
 #ifndef MIMICD_BUS_INTERNAL_H
 #define MIMICD_BUS_INTERNAL_H
 

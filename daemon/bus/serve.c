@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What each request of the kernel does. */
+/* Executes the kernel's requests. */
 #include <errno.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the files of this front end know together. */
+/* Declarations that the files of this front end share. */
 #ifndef MIMICD_CLIENTS_INTERNAL_H
 #define MIMICD_CLIENTS_INTERNAL_H
 
@@ -46,7 +46,7 @@ struct mimicd_session {
 	bool is_paused;			/* nothing is received (packet.h) */
 	bool greeted;
 	uint64_t greet_before;
-	/* What was posted before it takes longer than a turn: nothing else is received until it is done. */
+	/* The posts before this message take longer than a turn: nothing is received until it is served. */
 	bool is_put_off;
 	struct mimicd_packet put_off;
 	uint64_t turn;			/* when it was tried last */

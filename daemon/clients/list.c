@@ -145,7 +145,7 @@ static uint64_t count_shared(const struct mimicd_memory *memory)
 	return bytes;
 }
 
-/* What a device's state calls its threads. */
+/* The numbers by which a device's state names the client's threads. */
 static struct json_object *describe_threads(const struct mimicd_client *client)
 {
 	struct json_object *owners = json_object_new_array();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The daemon's end of the socket. What is no message at all ends the session;
+ * The daemon's end of the socket. A packet that is no message ends the session;
  * a message that is refused gets an error. Either way one log line says why,
  * and no descriptor that came along stays open.
  */
@@ -252,7 +252,7 @@ static void do_memory_remove(struct mimicd_session *session, const struct mimicd
 	const struct mimic_memory_request *request = &packet->memory;
 	int error;
 
-	/* What was posted while the range was there may still use it. */
+	/* Posts that came while the range was there may still use it. */
 	if (!mimicd_lanes_drain(&session->client)) {
 		mimicd_packet_put_off(session, packet);
 		return;
@@ -322,7 +322,7 @@ static void do_manage(struct mimicd_session *session, const struct mimicd_packet
 		mimicd_reply_plain(session, packet, reset(session, packet));
 }
 
-/* What is wrong with the packet as a message; NULL: nothing that ends the session. */
+/* The reason why the packet is no message, which ends the session; NULL: it is one. */
 static const char *find_damage(const struct mimicd_packet *packet)
 {
 	const struct mimic_message *header = &packet->header;

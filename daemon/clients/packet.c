@@ -34,7 +34,7 @@ void mimicd_packet_close(struct mimicd_session *session, struct mimicd_packet *p
 		close_descriptor(session, packet->fds[--packet->fd_count]);
 }
 
-/* Between two looks at a job that a message waits for. */
+/* Between two checks of a job that a message waits for. */
 #define JOB_PAUSE_NS_MIN 200000u
 #define JOB_PAUSE_NS_MAX 20000000u
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What front ends do with bindings (function.h). */
+/* The calls of front ends for their bindings (function.h). */
 #ifndef MIMICD_BINDING_H
 #define MIMICD_BINDING_H
 

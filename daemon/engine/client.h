@@ -19,7 +19,7 @@
 struct mimicd_client;
 struct mimicd_engine;
 
-/* What a client has open: a device, or one of its contexts. */
+/* A device, or one of its contexts, that a client has open. */
 struct mimicd_device_slot {
 	struct mimicd_instance *instance;
 	struct mimic_model *model;	/* the instance's */
@@ -172,7 +172,7 @@ int mimicd_client_close(struct mimicd_client *client, uint32_t number);
  */
 int mimicd_client_give(struct mimicd_client *client, uint32_t number, struct mimicd_instance *instance,
 		       unsigned int context);
-/* What the client has open of the device gives errors until it closes it. */
+/* From now on the client's accesses to the device fail, until it closes the device. */
 void mimicd_client_lose(struct mimicd_client *client, struct mimicd_instance *instance);
 /* The client loses the device and has it no more, if it had it; the device itself is left alone. */
 void mimicd_client_detach(struct mimicd_client *client, struct mimicd_instance *instance);

@@ -475,7 +475,7 @@ static int begin_close(struct mimicd_client *client, struct mimicd_device_slot *
 {
 	if (!slot->instance && !slot->lost)
 		return -ENODEV;
-	/* What was posted before the close still counts where it can. */
+	/* Posts before the close are executed if they can be. */
 	if (slot->opens == 1 && !mimicd_lanes_drain(client))
 		return -EAGAIN;
 	if (--slot->opens)

@@ -109,7 +109,7 @@ static void *help(void *context)
 		errand->run(errand);
 		atomic_store(&errand->helper, 0);
 		atomic_store(&helper->bell, NOTHING);
-		/* Idle first: whoever waits for this errand may have the next. */
+		/* Idle first: the thread that waits for this errand may send the next one. */
 		pthread_mutex_lock(&errands->lock);
 		helper->next = errands->idle;
 		errands->idle = helper;

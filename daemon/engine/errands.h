@@ -4,8 +4,8 @@
  *
  * Trust boundary: a read of a program's memory waits for the page, and a page comes when the
  * program's own pager (userfaultfd), a server of FUSE, or nobody brings it; no signal ends such
- * a wait. So an errand is run by a helper. Whoever sent it waits a moment, and then leaves it: the
- * helper may be lost with it, and the errand comes back by the loop when it is over.
+ * a wait. So a helper thread runs an errand. Its sender waits a moment, and then goes on without it:
+ * the helper may be lost with it, and the loop gets the errand's result when it is over.
  */
 #ifndef MIMICD_ERRANDS_H
 #define MIMICD_ERRANDS_H

@@ -2,8 +2,8 @@
 /*
  * Trust boundary: a lane's memory is the client's. A command word is read once
  * and unpacked into private memory, a chunk of payload is copied before the
- * model sees it, positions are ours. What does not fit the protocol ends the
- * client.
+ * model sees it, positions are ours. A command that breaks the protocol ends
+ * the client.
  */
 #include "daemon/engine/execute.h"
 
@@ -377,7 +377,7 @@ static const char *complaint(int error)
 }
 
 /*
- * What is posted on the client's other lanes. Each moves a ring full at most: a client that goes on
+ * Executes the posts of the client's other lanes, a ring full of each at most: a client that goes on
  * posting cannot keep us here. false: the turn is over, and the next call goes on from here.
  */
 static bool drain_others(struct mimicd_client *client, const struct mimicd_lane *self, struct mimicd_drain *drain)
@@ -401,8 +401,8 @@ static bool drain_others(struct mimicd_client *client, const struct mimicd_lane 
 }
 
 /*
- * What another thread posted before our lane's next command. Not what it cannot
- * do now (a full queue): our thread's commands may be what it waits for. false: the turn is over.
+ * Executes the posts of another thread that come before our lane's next command. A post that has to
+ * wait (for a full queue) is left: it may wait for our thread's commands. false: the turn is over.
  */
 static bool follow_order(struct mimicd_lane *lane, uint64_t word, uint64_t now)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What moves commands from the lanes through the models and answers back. */
+/* Moves commands from the lanes through the models, and the answers back. */
 #ifndef MIMICD_EXECUTE_H
 #define MIMICD_EXECUTE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the thread of a lane waits for, in words. */
+/* Says in words why the thread of a lane waits. */
 #ifndef MIMICD_EXPLAIN_H
 #define MIMICD_EXPLAIN_H
 

@@ -2,10 +2,10 @@
 /*
  * Shared memory whose pages are not there.
  *
- * Trust boundary: the first touch of a page of a memfd makes the page, at the cost of whoever
- * touches it. So a memfd has all of its pages when a client shares it, and a hole that the client
- * punches later is not filled by us: the kernel tells us of it by SIGBUS (userfaultfd), whatever is read or
- * written in this range goes to pages that are thrown away, and the client ends.
+ * Trust boundary: the first access to a page of a memfd makes the page, at the cost of the process that
+ * accesses it. So a memfd must have all of its pages when a client shares it, and mimicd fills no hole that
+ * the client punches later: the kernel reports it by SIGBUS (userfaultfd), reads and writes of the range then
+ * go to pages that are thrown away, and the client ends.
  */
 #ifndef MIMICD_HOLES_H
 #define MIMICD_HOLES_H

@@ -42,7 +42,7 @@ struct mimicd_device_jobs {
 	struct mimicd_device_jobs *next;	/* of the open ones */
 };
 
-/* What the engine does when a job has ended. All with its lock held. */
+/* Calls to the engine when a job has ended. All with its lock held. */
 struct mimicd_jobs_ops {
 	/* The model has got a job back. */
 	void (*returned)(void *context, struct mimic_model *model);
@@ -85,8 +85,8 @@ void mimicd_jobs_destroy(struct mimicd_jobs *jobs);
 /* A program has the device, of these parameters. 0, also for kinds without jobs; -EAGAIN, -ENOMEM. */
 int mimicd_jobs_open(struct mimicd_device_jobs *device, const void *parameters, bool is_for_loop);
 /*
- * No program has it any more. Waits for its jobs; mimicd_jobs_take_back() says beforehand whether it would. Its model
- * has been told power_on(). What they touched may go afterwards.
+ * No program has the device any more, and its model has been told power_on(). Waits for its jobs, whose
+ * memory may be freed afterwards; mimicd_jobs_take_back() says beforehand whether there are any.
  */
 void mimicd_jobs_close(struct mimicd_device_jobs *device);
 

@@ -7,7 +7,7 @@
 #include "daemon/engine/placement.h"
 #include "libmimic/base/clock.h"
 
-/* What waits for it, such as a CLOSE, goes on. */
+/* Messages that wait for the device, such as a CLOSE, go on. */
 static void forget(struct mimicd_client *client, const struct mimicd_instance *instance)
 {
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What people may see of a device and do to it from outside. */
+/* Shows a device to people, and lets them reset it or inject errors. */
 #include "daemon/engine/manage.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What people may see of a device and do to it from outside: for messages of the socket, and
- * for whatever else shows it (docs/state.md). All with the engine's lock.
+ * Shows a device to people, and lets them reset it or inject errors: by messages of the socket and by the
+ * state filesystem (docs/state.md). All with the engine's lock.
  */
 #ifndef MIMICD_MANAGE_H
 #define MIMICD_MANAGE_H

@@ -59,12 +59,12 @@ struct mimicd_memory {
 	pid_t pid;
 	int pidfd;
 	/*
-	 * May we read what the client did not share? Not for another user: a
+	 * May we read memory that the client did not share? Not for another user: a
 	 * daemon of root could be led to read a program that the client's process
 	 * has become since by exec.
 	 */
 	bool may_read_process;
-	/* What is shared next becomes immutable; NULL: nothing does (memory_fix.h). By the holder of the engine's lock. */
+	/* Makes the memfd immutable that is being shared, or NULL (memory_fix.h). With the engine's lock. */
 	struct mimicd_memory_fix *fix;
 	bool wants_fix;		/* too many of its user's are on their way */
 	atomic_bool has_hole;	/* see holes.h: the client is to end */

@@ -3,10 +3,10 @@
  * The memory port of jobs: blocks of rows. Worker threads use it, several at once,
  * beside the engine's thread. So it remembers nothing from one call to the next.
  *
- * What a client shares is locked while bytes of it are moved, and no longer: a
+ * Ranges that a client shares are locked while bytes of them are moved, and no longer: a
  * range can go while a job is in flight. The message that takes it away waits for
- * one piece of a block. What it does not share is moved by others (errands.h), and a job
- * waits for them a moment.
+ * one piece of a block. Helpers (errands.h) move memory that the client does not share, and a
+ * job waits for them a moment.
  */
 #include <string.h>
 
@@ -59,7 +59,7 @@ static size_t move_shared(struct mimicd_memory *memory, const struct block *bloc
 
 	pthread_rwlock_rdlock(&memory->lock);
 	range = mimicd_memory_find(memory, block->address, block->size);
-	/* What it would write to in the place of a hole (holes.h) is ours. */
+	/* In the place of a hole (holes.h) are pages of our own, which other clients must not see. */
 	if (range && !atomic_load_explicit(&memory->has_hole, memory_order_relaxed)) {
 		rows = rows_inside(range, block, count);
 		copy_rows(block, range->base + (block->address - range->start), rows);

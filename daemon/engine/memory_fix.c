@@ -177,7 +177,7 @@ static int send(struct mimicd_memory *memory, int fd)
 	return 0;
 }
 
-/* What came of it. -EINPROGRESS: there is none. */
+/* Takes the result of the errand. -EINPROGRESS: there is none yet. */
 static int take_result(struct mimicd_memory *memory)
 {
 	struct mimicd_memory_fix *over = memory->fix;

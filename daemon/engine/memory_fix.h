@@ -2,10 +2,10 @@
 /*
  * Memory that is shared keeps its pages.
  *
- * Trust boundary: while a program punches pages out of a memfd, whoever touches one of them sleeps in
- * the kernel until all of it is punched, and heeds no signal. The loop would. So memfds that
- * programs of other users have, too, are made immutable before we touch them: the kernel then refuses fallocate() and
- * MADV_REMOVE, and only a capability takes that back. Mappings and writes go on.
+ * Trust boundary: while a program punches pages out of a memfd, a thread that accesses one of them sleeps in
+ * the kernel until all of it is punched, and heeds no signal: the loop's thread, too. So memfds that
+ * programs of other users have, too, are made immutable before we access them: the kernel then refuses
+ * fallocate() and MADV_REMOVE, and only a capability takes that back. Mappings and writes go on.
  */
 #ifndef MIMICD_MEMORY_FIX_H
 #define MIMICD_MEMORY_FIX_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the files of the memory port call of each other.
+ * Functions of the memory port that several of its files call.
  *
  *   memory.c         the ranges that a client shares
- *   memory_fix.c     that they keep their pages
- *   memory_remote.c  everything else of it, by the kernel
- *   memory_wait.c    what of that has to wait
+ *   memory_fix.c     makes them immutable, so that they keep their pages
+ *   memory_remote.c  the rest of the client's memory, read and written by the kernel
+ *   memory_wait.c    reads and writes of that which have to wait
  *   memory_port.c    the port as the engine's models use it: words, atomics
  *   memory_rows.c    the same: rows of tiles
  *   memory_block.c   the port of jobs, which several threads use at once

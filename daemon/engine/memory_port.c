@@ -160,7 +160,7 @@ static bool fill_ahead(struct mimicd_memory_slot *slot, uint64_t start, uint64_t
 	local = (struct iovec){ ahead->bytes, size };
 	ahead->start = address;
 	ahead->size = read_pieces(slot, start, &local, &remote, 1);
-	/* What has to wait may be there for the next one. */
+	/* A page that has to be waited for may be there at the next access. */
 	ahead->call = slot->waits ? 0 : slot->memory->user->shard->calls;
 	return true;
 }
@@ -252,7 +252,7 @@ static int do_atomic(struct mimicd_memory_slot *slot, uint64_t address, enum mim
 	struct iovec local = { old, sizeof(*old) };
 	struct mimicd_move move;
 
-	/* What was read ahead is what was there before. */
+	/* Bytes that were read ahead are older than this access. */
 	if (slot->ahead)
 		slot->ahead->call = 0;
 	if (!memory || address % sizeof(uint32_t))

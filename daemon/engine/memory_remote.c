@@ -171,7 +171,7 @@ static struct mimicd_memory_errand *make(struct mimicd_memory *memory, const str
 	return errand;
 }
 
-/* What came of it, which is freed. */
+/* Takes the errand's result and frees the errand. */
 static size_t finish(struct mimicd_memory *memory, const struct mimicd_move *move,
 		     struct mimicd_memory_errand *errand)
 {

@@ -67,7 +67,7 @@ static long move_rows(struct mimicd_memory_slot *slot, bool is_write, const uint
 	slot->waits = false;
 	if (!mimicd_stall_begin_access(&clock, slot))
 		return 0;
-	/* What was read ahead is what was there before. */
+	/* Bytes that were read ahead are older than this write. */
 	if (is_write && slot->ahead)
 		slot->ahead->call = 0;
 	while (slot->memory && done < count) {

@@ -11,7 +11,7 @@
 #include "libmimic/base/clock.h"
 #include "mimic/access.h"
 
-/* Helpers that a client may have lost. What else it wants waits until one of them is back. */
+/* Helpers that a client may have lost. Its other errands wait until one of them is back. */
 #define LEFT_MAX 4
 #define HURRY_NS 1000000000u
 /* A job that found that it has to wait tells its model so long afterwards at most. */
@@ -275,7 +275,7 @@ void mimicd_memory_slot_forget_atomics(struct mimicd_memory_slot *slot)
 	pthread_mutex_unlock(&memory->errands->lock);
 }
 
-/* What is kept for a model that has forgotten what it waited for. NULL: all slots. */
+/* Drops the waits of a model that has forgotten its accesses (a reset). NULL: those of all slots. */
 void mimicd_memory_forget(struct mimicd_memory *memory, const struct mimicd_memory_slot *slot)
 {
 	struct mimicd_memory_errand *errand;

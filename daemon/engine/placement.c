@@ -89,7 +89,7 @@ static void move_device(struct mimicd_client *client, const struct mimicd_device
 	/* Counted by the other shard. */
 	if (memory->ahead)
 		memory->ahead->call = 0;
-	/* What was put off there is made again here. */
+	/* Accesses that were put off on the old shard are made again on the new one. */
 	if (memory->is_stalled)
 		client->user->is_stalled = client->shard->resumes = true;
 	client->shard->busy |= slot->model->ops->busy(slot->model);

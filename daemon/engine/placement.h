@@ -17,7 +17,7 @@ struct mimicd_instance;
  * held.
  */
 
-/* What the client has, or needs, has changed. */
+/* The client's devices or its needs have changed. */
 void mimicd_placement_note(struct mimicd_client *client);
 /* The device has a client more, or one less. */
 void mimicd_placement_of_device(struct mimicd_instance *instance);

@@ -9,7 +9,7 @@
 #include "daemon/engine/instance.h"
 #include "daemon/loop/log.h"
 
-/* What programs of other users have in memory may be in it. */
+/* A recording may have memory of programs of other users. */
 #define NOT_FOR_OTHERS 077
 
 int mimicd_recording_start(struct mimicd_engine *engine, const char *path)

@@ -234,7 +234,7 @@ static void note_returned(void *context, struct mimic_model *model)
 	struct mimicd_engine *engine = context;
 
 	engine->loop_shard.busy |= model->ops->busy(model);
-	/* What leaves may have waited for it. */
+	/* A device that leaves may have waited for this job. */
 	if (engine->leaving)
 		atomic_store(&engine->reap, true);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What one thread of the engine works on: clients with their lanes and devices, in turns. A client and all devices
- * that it has belong to one shard, and so do clients that share a device. The first shard is the loop's.
+ * The clients that one thread of the engine serves in turns, with their lanes and devices. A client and all
+ * devices that it has belong to one shard, and so do clients that share a device. The first shard is the
+ * loop's.
  */
 #ifndef MIMICD_SHARD_H
 #define MIMICD_SHARD_H
@@ -73,7 +74,7 @@ void mimicd_shard_remove_device(struct mimicd_instance *instance);
 bool mimicd_shard_has_work(struct mimicd_shard *shard);
 /* Serves each lane once. true: something was done. */
 bool mimicd_shard_round(struct mimicd_shard *shard);
-/* What needs no command: devices that are busy, accesses that were put off. */
+/* Serves work that needs no command: devices that are busy, accesses that were put off. */
 bool mimicd_shard_go_on(struct mimicd_shard *shard);
 /* Users may no longer be throttled (wakes.h). */
 void mimicd_shard_wake_again(struct mimicd_shard *shard);

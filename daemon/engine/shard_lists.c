@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What lies in a shard, and that its clients end. */
+/* The lists of a shard, and the end of its clients. */
 #include <errno.h>
 #include <stdlib.h>
 

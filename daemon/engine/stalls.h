@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What users share puts the engine's thread to sleep.
+ * Throttles users whose shared memory puts the engine's thread to sleep.
  *
- * Trust boundary: a page that is being punched out, or that lies on a disk, is waited for in the kernel by the thread
- * that touches it. Memory is made immutable against punches (memory_fix.h), but not everywhere, and not
- * against those that the kernel has let in before. So when the engine's thread has stood still, work for users is
- * timed for a while, and a user for whom the thread slept is throttled: its lanes and devices wait 100
- * times as long as the thread slept; contexts of a device that others have, too, wait as for a page.
+ * Trust boundary: a page that is being punched out, or that lies on a disk, is waited for in the kernel by
+ * the thread that touches it. Memory is made immutable against punches (memory_fix.h), but not everywhere,
+ * and not against those that the kernel has let in before. So when the engine's thread has stood still, work
+ * for users is timed for a while, and a user for whom the thread slept is throttled: its lanes and devices
+ * wait 100 times as long as the thread slept; contexts of a device that others have, too, wait as for a page.
  */
 #ifndef MIMICD_STALLS_H
 #define MIMICD_STALLS_H

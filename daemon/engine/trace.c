@@ -89,7 +89,7 @@ void mimicd_trace_bound(struct mimicd_instance *instance, pid_t pid)
 void mimicd_trace_open(struct mimicd_trace *trace, struct mimicd_instance *instance, pid_t pid,
 		       bool is_alone)
 {
-	/* What processes have by a driver is traced as a whole, whichever they are. */
+	/* All processes that have the device by a driver are traced together. */
 	if (instance->binding && instance->engine->bindings_trace)
 		return;
 	/* Else the work of other clients would be seen in this one's trace. */

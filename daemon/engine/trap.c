@@ -48,7 +48,7 @@ static void park(struct mimicd_trap *trap, uint64_t owner)
 	mimicd_instance_add_waiter(trap->instance, &trap->waiter);
 }
 
-/* What the process's threads posted on lanes comes before an access that waits for its answer. */
+/* Posts that the process's threads made on lanes come before an access that waits for its answer. */
 static bool drain_lanes(struct mimicd_engine *engine, const struct mimicd_process *process)
 {
 	struct mimicd_client *client = engine->clients;

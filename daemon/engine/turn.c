@@ -50,7 +50,7 @@ bool mimicd_lane_is_done(struct mimicd_lane *lane)
 		return true;
 	if (!lane->retired)
 		return false;
-	/* What wants an answer has no reader any more, and nothing comes after it. */
+	/* The answers of the command have no reader any more, and no command comes after it. */
 	if (lane->remaining)
 		return mimicd_has_answers(lane->command.kind);
 	word = mimic_ring_get(&lane->commands, 0);

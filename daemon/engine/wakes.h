@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What it takes to wake programs.
+ * The time that it takes to wake programs.
  *
- * Trust boundary: the kernel calls all that watch what we wake, in our thread, and how many
- * those are is the program's choice: 100,000 watches of one eventfd, or of a program's end of a socket,
- * take 50 ms. So each wake-up is timed, and a user with a slow one is throttled: others have the time
- * before its next one.
+ * Trust boundary: a wake-up calls all watches of the descriptor, in our thread, and a program chooses
+ * their number: 100,000 watches of one eventfd, or of a program's end of a socket, take 50 ms. So each
+ * wake-up is timed, and a user with a slow one is throttled: others have the time before its next one.
  */
 #ifndef MIMICD_WAKES_H
 #define MIMICD_WAKES_H
@@ -44,8 +43,8 @@ uint64_t mimicd_wake_end(const struct mimicd_wake_clock *clock, struct mimicd_us
 /* Processor time of this thread. */
 uint64_t mimicd_wakes_work_now(void);
 /*
- * Such a message had us work for so long. What takes longer than others are to wait is put off as slow wake-ups are, but
- * for a shorter time: honest programs ask for such texts, too.
+ * A message of the user had us work for so long. If that is longer than others are to wait, the user is
+ * throttled as after a slow wake-up, but for a shorter time: honest programs ask for such texts, too.
  */
 void mimicd_wakes_note_work(struct mimicd_user *user, enum mimicd_wake what, uint64_t work);
 /* The same however short it was: the user can have it again and again, as a wait for one of its jobs. */

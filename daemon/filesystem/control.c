@@ -44,7 +44,7 @@ static int control(struct mimicd_instance *instance, const char *name, const cha
 	return 0;
 }
 
-/* Without the newline of `echo`. What no terminal should get is not logged as it is. */
+/* Without the newline of `echo`. Control characters are not logged as they are. */
 static void take_text(char text[TEXT_MAX], const char *bytes, size_t size)
 {
 	size_t length = size < TEXT_MAX ? size : TEXT_MAX - 1;

@@ -13,7 +13,7 @@
 
 /* --- the connection ------------------------------------------------------------------------- */
 
-/* What the kernel knew and had open is nobody's any more. */
+/* Forgets the nodes that the kernel knew and the files that it had open. */
 static void forget_all(struct mimicd_filesystem *filesystem)
 {
 	while (filesystem->files)

@@ -18,13 +18,13 @@
 #include "daemon/filesystem/tree.h"
 #include "daemon/loop/timer.h"
 
-/* What all open files keep together, of one user and of all; see has_room(). */
+/* Limits of the open files and of their bytes; see has_room(). */
 #define MIMICD_FILES_MAX 4096u
 #define MIMICD_FILES_BYTES_MAX (64u << 20)
 /* How often changes are checked for, at most. */
 #define MIMICD_FILESYSTEM_TICK_NS 100000000ull
 
-/* What polled files of a user lie in, so that it is read once for all of them. */
+/* A path that a user's files are polled at, so that it is read once for all of them. */
 struct mimicd_watched {
 	struct mimicd_watched *next;
 	unsigned int files;
@@ -129,7 +129,7 @@ static inline struct mimicd_node *mimicd_filesystem_node(fuse_req_t request, fus
 /* A file or a folder, and what it shows. 0, or -errno: -ENFILE, too much is open; as mimicd_tree_read(). */
 int mimicd_file_create(struct mimicd_filesystem *filesystem, const char *path, uid_t uid,
 		       bool is_folder, struct mimicd_open_file **created);
-/* What it shows now. 0 or -errno; then it is as it was. */
+/* Reads the file's content anew. 0 or -errno; then it is as it was. */
 int mimicd_file_renew(struct mimicd_filesystem *filesystem, struct mimicd_open_file *file);
 void mimicd_file_destroy(struct mimicd_filesystem *filesystem, struct mimicd_open_file *file);
 

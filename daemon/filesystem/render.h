@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What a source of the state filesystem shows, as a file has it. The functions that
+ * Turns the values of a source of the state filesystem into the text of a file. The functions that
  * take a file write to it, and check nothing: the caller does when it closes it. false: there is no such
  * value, or no such folder.
  */

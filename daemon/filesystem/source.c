@@ -233,7 +233,7 @@ static void visit_clients(const struct mimicd_engine *engine, const struct mimic
 
 /* --- paths --------------------------------------------------------------------------------- */
 
-/* What follows `name` in the path; NULL: the path does not begin with it. */
+/* The rest of the path behind `name`; NULL: the path does not begin with it. */
 static const char *after_name(const char *path, const char *name)
 {
 	size_t length = strlen(name);

@@ -16,7 +16,7 @@
 
 #define INJECTIONS_(number, name, text, meaning) text "\t" meaning "\n"
 
-/* What can be written, for people that read them. */
+/* The words that can be written to each control file: a person who reads the file gets them. */
 static const struct {
 	const char *name;
 	const char *help;
@@ -38,7 +38,7 @@ static const char *control_help(const char *name)
 	return NULL;
 }
 
-/* What the file in a device's folder "control" is called; "": the folder itself; NULL: elsewhere. */
+/* The name of the file in a device's folder "control"; "": the folder itself; NULL: elsewhere. */
 static const char *control_name(const struct mimicd_tree_source *source, const char *rest)
 {
 	size_t length = strlen(CONTROL);

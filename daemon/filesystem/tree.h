@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the state filesystem shows, by path: "devices/maple0/registers/MMU/DEBUG".
- * Nothing is kept: each call asks the daemon and its devices anew, and what it
- * gives is of one moment. Calls need the engine's lock; none waits.
+ * The content of the state filesystem, by path: "devices/maple0/registers/MMU/DEBUG".
+ * Nothing is kept: each call asks the daemon and its devices anew, and its
+ * answer is of one moment. Calls need the engine's lock; none waits.
  *
  * `uid` is the user that asks. Errors: -ENOENT, -EACCES (not for this user), -ENOMEM.
  */
@@ -39,10 +39,10 @@ struct mimicd_content {
 
 int mimicd_tree_look(struct mimicd_engine *engine, const char *path, uid_t uid,
 		     struct mimicd_entry *entry);
-/* What a folder has: of each the byte of its kind, its name, and a 0. Without "." and "..". */
+/* The entries of a folder: of each the byte of its kind, its name, and a 0. Without "." and "..". */
 int mimicd_tree_list(struct mimicd_engine *engine, const char *path, uid_t uid,
 		     struct mimicd_content *list);
-/* What a reader finds: value and newline, a memory's bytes, a table. */
+/* The content of a file: value and newline, a memory's bytes, a table. */
 int mimicd_tree_read(struct mimicd_engine *engine, const char *path, uid_t uid,
 		     struct mimicd_content *content);
 /*

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a sanitizer calls at the end is none of mimicd's calls: its look for leaks stops all threads. */
+/* A sanitizer makes other system calls than mimicd: at the end, its search for leaks stops all threads. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MIMICD_CALLS_ARE_KNOWN false
 #else

@@ -234,7 +234,7 @@ static void wake(void *word)
 	syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* Whoever waits at the other end hears of it now: the socket itself may be closed later. */
+/* A program that waits at the other end sees the end now: the socket itself may be closed later. */
 static void hang_up(struct item *item)
 {
 	/* Its program may have gone already; we owe it nothing. */
@@ -286,8 +286,8 @@ static void start_thread(struct mimicd_closer *closer)
 }
 
 /*
- * With the lock: a thread for an item that one could take. One thread takes items one after the
- * other, but each may be the one that it is lost with: whoever takes one sees to the next.
+ * With the lock: gets a thread for the next item, if one can be taken. A thread takes items one after the
+ * other, but may be lost with any of them: so a thread that takes an item calls another for the next.
  */
 static void call_thread(struct mimicd_closer *closer)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Closes what clients made.
+ * Closes descriptors that clients made.
  *
  * Trust boundary: the last close of a file does what the file's maker likes: a socket lingers, and a
  * file of FUSE waits for its server, for ever and without heed of signals; all that watch it are told. So
- * threads beside the loop do it. Sockets leave our table and are closed by threads that end (leaver.h). What else may
- * not end has threads that may be lost: a few for each owner (a user), and so many in all that some are always left
- * for what ends. What an owner hands over when its threads are busy stays open, and holds up no other owner.
+ * threads beside the loop do it. Sockets leave our table and are closed by threads that end (leaver.h). Other
+ * closes that may not end have threads that may be lost: a few for each owner (a user), and so many in all
+ * that some are always left for closes that end. A descriptor whose owner's threads are busy stays open, and
+ * holds up no other owner.
  */
 #ifndef MIMICD_CLOSER_H
 #define MIMICD_CLOSER_H
@@ -35,7 +36,7 @@ void mimicd_closer_hang_up(struct mimicd_closer *closer, uint32_t owner, int fd,
 void mimicd_closer_unmap(struct mimicd_closer *closer, uint32_t owner, void *start, size_t size);
 /* Wakes a thread that waits for a futex of shared memory. That may be unmapped by then: nobody is woken. */
 void mimicd_closer_wake(struct mimicd_closer *closer, uint32_t owner, void *word);
-/* What has been handed over and is not done. */
+/* The number of descriptors that have been handed over and are not closed. */
 unsigned int mimicd_closer_backlog(struct mimicd_closer *closer, uint32_t owner);
 /* Nothing more should be taken from the owner: too much waits of it, or of all, which does not bind root and our user. */
 bool mimicd_closer_is_full(struct mimicd_closer *closer, uint32_t owner);

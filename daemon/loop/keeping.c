@@ -19,7 +19,7 @@
 #include "daemon/loop/new_calls.h"
 
 #define LOOK_MS 100
-/* What a machine has sent may take long to close (descriptors that linger): then the rest is closed by our end. */
+/* Descriptors of a machine may take long to close: then the end of this process closes the rest. */
 #define LIFE_SECONDS 5
 
 struct kept {
@@ -51,7 +51,7 @@ static void close_others(unsigned int own)
 	}
 }
 
-/* What is sent to mimicd's group, or to all processes of its unit, is mimicd's to heed: we end when it has ended. */
+/* Signals to mimicd's group, or to all processes of its unit, are for mimicd: we end when it has ended. */
 static void take_no_signals(void)
 {
 	struct sigaction ends = { .sa_handler = SIG_DFL };
@@ -134,8 +134,8 @@ static bool has_unread(int fd)
 }
 
 /*
- * Both directions are shut down, by mimicd or by the machine's end: nothing more comes. What is there is for mimicd
- * to read, which may be killed before it has.
+ * Forgets connections whose directions are both shut down, so that nothing more comes, and that mimicd has
+ * read to the end. Those with unread bytes are kept: mimicd may be killed before it reads them.
  */
 static void forget_read(struct keeping *keeping)
 {

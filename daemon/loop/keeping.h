@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the keeper does, in its process (keeper.h). */
+/* The keeper's work, in its own process (keeper.h). */
 #ifndef MIMICD_KEEPING_H
 #define MIMICD_KEEPING_H
 

@@ -219,7 +219,7 @@ static bool collect_one(struct mimicd_leaver *leaver)
 	return true;
 }
 
-/* What is left is closed by its end, too. */
+/* Takes descriptors from the other threads. The thread's end closes those that are left. */
 static void *collect(void *argument)
 {
 	struct mimicd_leaver *leaver = argument;

@@ -4,8 +4,8 @@
  *
  * Trust boundary: the last close of a socket lingers for as long as its maker likes, and so do those in
  * messages that nobody has read. None lingers where a thread ends that alone has the descriptors. So
- * sockets go to a thread with a table of its own, and others end with copies of it. What stays
- * for ever even so (a file of FUSE that is written back, in a message) stays in a table that is not ours.
+ * sockets go to a thread with a table of its own, and others end with copies of it. A descriptor that is
+ * never closed even so (a file of FUSE that is written back, in a message) stays in a table that is not ours.
  */
 #ifndef MIMICD_LEAVER_H
 #define MIMICD_LEAVER_H

@@ -44,8 +44,8 @@ static int take_lock(int fd, const char *path)
 }
 
 /*
- * A file beside the socket, locked against another mimicd that starts. Not the directory, which
- * whoever can read it could lock: this file is for its owner only.
+ * A file beside the socket, locked against another mimicd that starts. The directory would not do: each
+ * user that can read it could lock it. This file is for its owner only.
  */
 static int lock_path(const char *socket_path, char path[LOCK_PATH_MAX])
 {
@@ -65,7 +65,7 @@ static int lock_path(const char *socket_path, char path[LOCK_PATH_MAX])
 	return error;
 }
 
-/* Who waits for it finds that it is gone, and makes another one. */
+/* A mimicd that waits for the lock finds that the file is gone, and makes another one. */
 static void unlock_path(int fd, const char *path)
 {
 	unlink(path);

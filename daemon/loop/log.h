@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What mimicd tells people: one line each, to standard error or to syslog. */
+/* The log of mimicd, for people: a line each, to standard error or to syslog. */
 #ifndef MIMICD_LOG_H
 #define MIMICD_LOG_H
 
@@ -18,7 +18,7 @@ void mimicd_log_set_level(enum mimicd_log_level level);
 /* From now on to syslog: a daemon in the background has no terminal. */
 void mimicd_log_to_syslog(void);
 
-/* What is not printable in the line, such as in a program's name, is shown as \x1b. */
+/* Characters of the line that are not printable, such as in a program's name, are shown as \x1b. */
 void mimicd_log(enum mimicd_log_level level, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* A line that programs of this user cause as often as they like: some a second, and how many were left out. */

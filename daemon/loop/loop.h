@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is called when a descriptor has something. */
+/* The function that is called when a descriptor is ready. */
 struct mimicd_source {
 	void (*ready)(void *context);	/* NULL: it wakes the loop, that is all */
 	void *context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What function a device is on the bus: its number, its BARs. */
+/* The function that a device is on the bus: its number, its BARs. */
 #include "daemon/engine/instance.h"
 #include "daemon/vfio/internal.h"
 

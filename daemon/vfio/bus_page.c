@@ -110,7 +110,7 @@ static uint64_t load_memory_word(const struct mimicd_machine *machine, unsigned 
 	}
 }
 
-/* What a load of all or half of a register gives. */
+/* The value of a load of all or half of a register. */
 static uint64_t part_of(uint64_t word, unsigned int offset, unsigned int size)
 {
 	return size == WORD ? word : (uint32_t)(word >> 8 * (offset & 4));
@@ -188,7 +188,7 @@ static void store_space(struct mimicd_machine *machine, unsigned int offset, boo
 	}
 }
 
-/* What a store of half a register leaves in all of it. */
+/* The register's value after a store of half of it. */
 static uint64_t merge(uint64_t old, unsigned int offset, unsigned int size, uint64_t value)
 {
 	unsigned int shift = 8 * (offset & 4);
@@ -219,7 +219,7 @@ void mimicd_bus_page_store(struct mimicd_machine *machine, unsigned int offset, 
 	else if (place >= MIMIC_PCI_LANE(0) && place < LANES_END && is_low)
 		mimicd_rings_store(machine, (place - MIMIC_PCI_LANE(0)) / WORD, value);
 	else if (place == MIMIC_PCI_LANE_KICK)
-		/* What else there is to do the loop finds, which is awake now. */
+		/* The message has woken the loop, which finds the lanes' commands by itself. */
 		mimicd_rings_explain(machine);
 }
 

@@ -80,7 +80,7 @@ bool mimicd_connection_is_dead(const struct mimicd_connection *connection)
 {
 	struct pollfd end = { .fd = connection->fd, .events = POLLRDHUP };
 
-	/* What it has sent may lie there unread. */
+	/* POLLRDHUP: no byte is read, because bytes that it has sent may lie there. */
 	return poll(&end, 1, 0) > 0 && end.revents & (POLLHUP | POLLRDHUP);
 }
 
@@ -104,7 +104,7 @@ int mimicd_connection_start(struct mimicd_connection *connection, struct mimicd_
 
 /* --- ended --------------------------------------------------------------------------- */
 
-/* What comes last may take long to close. */
+/* Descriptors that come with the last bytes may take long to close. */
 static void close_later(void *context, int fd)
 {
 	struct mimicd_connection *connection = context;
@@ -112,7 +112,7 @@ static void close_later(void *context, int fd)
 	mimicd_closer_close(connection->loop->closer, connection->uid, fd);
 }
 
-/* QEMU aborts at ECONNRESET, and stands still for a time with what is not answered. */
+/* QEMU aborts at ECONNRESET, and stands still for a time if a message is not answered. */
 void mimicd_connection_close(struct mimicd_connection *connection)
 {
 	connection->has_ended = true;

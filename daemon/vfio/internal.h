@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the files of this front end know together. */
+/* Declarations that the files of this front end share. */
 #ifndef MIMICD_VFIO_INTERNAL_H
 #define MIMICD_VFIO_INTERNAL_H
 
@@ -208,7 +208,7 @@ void mimicd_memory_functions_free(struct mimicd_vfio *vfio);
 
 /* The message of a load or a store of BAR 0 is served, or later. */
 void mimicd_registers_access(struct mimicd_machine *machine, bool is_write, uint64_t value);
-/* What the machine waited for has come, or its time is over. */
+/* The access that the machine waited for has its answer, or its time is over. */
 void mimicd_registers_load_is_done(struct mimicd_machine_access *load);
 void mimicd_registers_store_is_done(struct mimicd_machine_access *store);
 void mimicd_registers_patience_ends(void *machine);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What a machine is told when its connection ends, also when mimicd has been killed (daemon/loop/keeper.h): each
- * message that waits for a reply gets an error. QEMU would go on waiting, with all processors, until its time is over:
- * an end of the connection is no answer to it.
+ * The last replies to a machine whose connection ends, also when mimicd has been killed
+ * (daemon/loop/keeper.h): each message that waits for a reply gets an error. QEMU does not take the
+ * connection's end for an answer: it would go on waiting, with all processors, until its time is over.
  */
 #ifndef MIMICD_VFIO_LAST_REPLIES_H
 #define MIMICD_VFIO_LAST_REPLIES_H

@@ -46,7 +46,7 @@ static int take_option(struct mimicd_vfio_listener *listener, char *path, const 
 	return 1;
 }
 
-/* What the device is called, where it is the file's name. */
+/* The device's name, where the file is named by it. */
 static size_t name_of_file(const char *path, const char **name)
 {
 	static const char suffix[] = ".sock";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What was asked for: a socket, or two. They are made once, before mimicd gives up what it would need for
- * that, and stay when their device is removed: one that is added again by the same name is there again.
+ * The one or two sockets of a device. They are made once, before mimicd gives up the rights that this needs,
+ * and stay when their device is removed: a device that is added by the same name is reached by them again.
  */
 #ifndef MIMICD_VFIO_LISTENER_H
 #define MIMICD_VFIO_LISTENER_H

@@ -91,7 +91,7 @@ static void power_off(struct mimicd_machine *machine)
 	mimicd_bus_page_reset(machine);
 	mimicd_spaces_end(machine);
 	mimicd_rings_reset(machine);
-	/* What was stored without any space, too. Not if others have contexts of the device by now. */
+	/* Clears values stored without a space, too. Not if others have contexts of the device by now. */
 	if (!mimicd_instance_is_held(machine->instance) && !mimicd_instance_is_bound(machine->instance))
 		machine->instance->model->ops->power_on(machine->instance->model, mimic_now());
 }

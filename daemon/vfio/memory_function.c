@@ -85,7 +85,7 @@ static int set_interrupts(struct mimicd_connection *connection, const struct mim
 	return -EINVAL;
 }
 
-/* What the memory holds is the device's, and goes with a reset of that. */
+/* The memory's content is the device's: a reset of the device clears it. */
 static int reset(struct mimicd_connection *connection)
 {
 	struct mimicd_config_description description;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a machine's QEMU says, message by message. Its numbers are trusted in nothing. */
+/* The messages of a machine's QEMU. None of their numbers is trusted. */
 #include "daemon/vfio/connection.h"
 
 #include <errno.h>

@@ -42,7 +42,7 @@ static int receive(struct mimicd_connection *connection, void *to, size_t size)
 {
 	union {
 		struct cmsghdr header;
-		/* What the kernel has no room for it closes in our thread, which may take long. */
+		/* Room for all: the kernel would close the others in our thread, which may take long. */
 		char bytes[CMSG_SPACE(DESCRIPTORS_MOST * sizeof(int))];
 	} control;
 	struct iovec part = { .iov_base = to, .iov_len = size };

@@ -112,7 +112,7 @@ static void go_on(struct mimicd_machine *machine, unsigned int page)
 	}
 }
 
-/* What the store works on, by the kind's bits. */
+/* The parts of the device that the store works on, by the kind's bits. */
 static uint32_t order_of(const struct mimic_kind *kind, const struct mimic_access *store)
 {
 	return kind->order ? kind->order(store) : UINT32_MAX;

@@ -9,8 +9,8 @@
 /*
  * How long a machine waits for a register. While a load waits, all of its processors do with the one that
  * asks; for a store that is posted only what comes behind it waits. One that then can wait apart does;
- * else it is dropped, which is not to happen because the host is busy. What a page fault holds up may not wait
- * long: the driver that ends it has its accesses behind that.
+ * else it is dropped, which is not to happen because the host is busy. A store that a page fault holds up
+ * may not wait long: the accesses of the driver that ends the fault come behind it.
  */
 #define LOAD_NS 1000000u
 #define BEHIND_NS 2000000u	/* of the first store that then waits apart */

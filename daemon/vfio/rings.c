@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Lanes in a BAR (mimic/pci.h): the machine's programs are clients of the engine, one for each
- * address space, as programs at mimicd's socket are. What they write is checked where it is executed
- * (daemon/engine/execute.c); here is what the driver says.
+ * address space, as programs at mimicd's socket are. Their commands are checked where they are executed
+ * (daemon/engine/execute.c); this file serves the driver.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -283,7 +283,7 @@ static int open_lane(struct mimicd_rings *rings, unsigned int number, uint32_t o
 	error = get_program(rings, space, &program);
 	if (error)
 		return error;
-	/* What another program had there is not this one's to see. */
+	/* This program must not see data that another one had there. */
 	memset(place.memory, 0, lane_size());
 	rings->done &= ~(1ull << number);
 	sibling = find_sibling(rings, opened, number);
@@ -291,7 +291,7 @@ static int open_lane(struct mimicd_rings *rings, unsigned int number, uint32_t o
 				     &rings->lanes[number].lane);
 }
 
-/* What was posted and is not done yet has no effect. */
+/* Posts that are not executed yet are dropped. */
 static void drop_lane(struct ring_lane *at)
 {
 	struct mimicd_client *client = at->lane->client;

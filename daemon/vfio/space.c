@@ -288,7 +288,7 @@ void mimicd_space_init(struct mimicd_space *space, struct mimicd_guest_memory *m
 		};
 }
 
-/* Whoever holds the lock for writing knows that no access is under way. */
+/* The lock is held for writing, so that no access is under way. */
 int mimicd_space_set(struct mimicd_space *space, uint64_t mode, uint64_t root)
 {
 	bool is_walked = mimicd_walk_is_mode(mode);
