@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a device's 32-bit atomic leaves in memory. */
+/* The value that a device's 32-bit atomic leaves in memory. */
 #ifndef MIMIC_DEVICES_ATOMIC_H
 #define MIMIC_DEVICES_ATOMIC_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What an access waits for, in words: the same ones wherever somebody asks. */
+/* Says why an access waits, in the same words for all commands and libraries. */
 #ifndef MIMIC_DEVICES_EXPLAIN_H
 #define MIMIC_DEVICES_EXPLAIN_H
 

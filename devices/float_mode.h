@@ -11,7 +11,7 @@
 #if defined(__x86_64__)
 #define MIMIC_FLOAT_DEFAULT 0x1f80u
 
-/* What mimic_float_mode_end() needs. */
+/* Returns the old mode, for mimic_float_mode_end(). */
 static inline uint64_t mimic_float_mode_begin(void)
 {
 	unsigned int saved = __builtin_ia32_stmxcsr();

@@ -26,7 +26,7 @@
 #define MIMIC_KIND_MEMORY_MAX (16u << 20)	/* bytes that programs map; the kernel's bus takes up to 1 MB */
 
 /*
- * What state() may show of a device: values and folders, and bytes of their names, texts and
+ * Limits of a device's state(): values and folders, and bytes of their names, texts and
  * meanings. A plugin that shows more is refused, because mimicd serves nobody else while it
  * makes the text of a state, and `mimic dump` waits ten seconds for it. The largest
  * built-in device shows 1,200 values at rest, as a trial sees it, and under 20,000 with all
@@ -39,8 +39,8 @@
 #define MIMIC_KIND_PARAMETERS_MAX 512	/* bytes */
 
 /*
- * What is compiled for general registers only: an access of `mimic run` that comes there leaves the program's vector
- * registers alone (libmimic/base/vectors.h, GENERAL_ONLY in the Makefile).
+ * The functions that are compiled for general registers only: an access of `mimic run` that calls them leaves
+ * the program's vector registers alone (libmimic/base/vectors.h, GENERAL_ONLY in the Makefile).
  */
 enum mimic_keeps_vectors {
 	MIMIC_KEEPS_NO_VECTORS,
@@ -71,7 +71,7 @@ struct mimic_key {
 struct mimic_contexts {
 	/* How many an instance has. */
 	unsigned int (*count)(const void *parameters);
-	/* What the program sees as page 0 is this page of the device; the others follow it. */
+	/* The page of the device that is the program's page 0; the others follow it. */
 	unsigned int (*first_page)(unsigned int context);
 	/* Gives a context to an address space, as after its reset; 0: to nobody. Never waits. */
 	void (*attach)(struct mimic_model *model, unsigned int context, uint64_t address_space,
@@ -89,7 +89,7 @@ struct mimic_contexts {
  * the lock that serialises the model's calls is not held meanwhile.
  */
 struct mimic_jobs {
-	/* How many can be out at once. */
+	/* How many can be outstanding at once. */
 	unsigned int (*count)(const void *parameters);
 	/*
 	 * A driver that takes jobs calls this before create(). Without it the model does
@@ -257,7 +257,7 @@ struct mimic_kind {
 	void (*explain)(const struct mimic_model *model, const struct mimic_access *access,
 			struct mimic_text *text);
 	const struct mimic_time *time;	/* the device in virtual time; NULL: it cannot be */
-	/* What an instruction or a command word is called in a trace; NULL: illegal. NULL: it has none. */
+	/* The name of an instruction or a command word in a trace; NULL: illegal. NULL: it has none. */
 	const char *(*command_name)(uint32_t word);
 	/* All of its registers (devices/register.h). */
 	const struct mimic_register_block *const *blocks;

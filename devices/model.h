@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What every device model offers to the program that drives it, and what it asks for.
+ * The interface between a device model and its driver, the program that calls the model.
  *
  * A model is a state machine: accesses go in, completions come out. It does no
  * system call, starts no thread, takes no lock, allocates nothing after its
@@ -115,7 +115,7 @@ struct mimic_pace {
 	void (*drop)(void *context, unsigned int unit);
 };
 
-/* What the driver of a model provides. Called from inside the model's calls. */
+/* Functions that the driver of a model provides. Called from inside the model's calls. */
 struct mimic_host {
 	void *context;
 	/* The parked access of `owner` is over; for a load `data` is its answer. */
@@ -176,7 +176,7 @@ struct mimic_model_ops {
 	void (*power_on)(struct mimic_model *model, uint64_t now);
 	/* Counters in the order of the device's counter list. Returns how many there are. */
 	size_t (*counters)(const struct mimic_model *model, uint64_t *values, size_t count);
-	/* All counters are 0 again, and nothing else changes. Work that is out counts when it comes back. */
+	/* Sets all counters to 0 and changes nothing else. Outstanding jobs count when they come back. */
 	void (*clear_counters)(struct mimic_model *model);
 	/* Free text of one line, for people: hangs and latched faults. Returns its length. */
 	size_t (*describe)(const struct mimic_model *model, char *text, size_t size);

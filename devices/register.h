@@ -21,7 +21,7 @@
 #define MIMIC_REGISTER_W 2u
 #define MIMIC_REGISTER_RW (MIMIC_REGISTER_R | MIMIC_REGISTER_W)
 
-/* What a register is between the device and its driver, whatever the device. */
+/* The meaning of a register to drivers, the same for all kinds of devices. */
 enum mimic_role {
 	MIMIC_ROLE_NONE,
 	MIMIC_ROLE_IDENTIFY,	/* load: what device this is, of which version */
@@ -68,7 +68,7 @@ struct mimic_register {
 	uint8_t role_index;	/* the index that has the role, MIMIC_REGISTER_ALL: each */
 	uint8_t format;		/* enum mimic_state_format: as the state shows it */
 	uint8_t shown;		/* enum mimic_shown */
-	/* What a load would answer. Changes nothing. */
+	/* The answer that a load would give. Changes nothing. */
 	enum mimic_peek (*peek)(const struct mimic_model *model, struct mimic_register_place place,
 				uint64_t now, uint64_t *value);
 	/* NULL: a load answers what peek() says, and has no effect. */
@@ -110,8 +110,8 @@ struct mimic_register_block {
 
 /*
  * A row of the list _(offset, name, access, reset, role, format, meaning). `block` is the
- * prefix of its functions: block_peek_NAME(), block_store_NAME(). What follows (a load
- * function, a count) may be added by a designated initializer of its own.
+ * prefix of its functions: block_peek_NAME(), block_store_NAME(). Other fields (a load
+ * function, a count) may be added by designated initializers of their own.
  */
 #define MIMIC_REGISTER_ROW(block, at, NAME, access_, reset_, role_, format_, meaning_) \
 	.name = #NAME, .meaning = meaning_, .reset = reset_, .offset = at, \
@@ -150,7 +150,7 @@ struct mimic_kind;
  */
 size_t mimic_register_name(const struct mimic_kind *kind, const struct mimic_access *access, char *name,
 			   size_t size);
-/* What the access is to the device's driver. */
+/* The role of the register that the access names. */
 enum mimic_role mimic_register_role(const struct mimic_kind *kind, const struct mimic_access *access);
 /* Page and offset of the register that has this role. false: the kind has none. */
 bool mimic_register_of_role(const struct mimic_kind *kind, enum mimic_role role, struct mimic_access *access);

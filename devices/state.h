@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What a device shows of itself, as a tree: folders, and in them values with a name
- * and a meaning. docs/state.md says what is where.
+ * The state of a device as a tree: folders, and in them values with a name
+ * and a meaning (docs/state.md).
  *
  * A model calls its visitor for each of them, from within one call of the model: the
  * caller holds whatever serialises these, so all values are of one moment. Nothing is
- * allocated, nothing changes, no program memory is read. What is slow, such as writing
- * a file, is done with a copy, after the visit.
+ * allocated, nothing changes, no program memory is read. Slow work, such as writing a
+ * file, is done with a copy, after the visit.
  *
  * Names and bytes are the model's, and good until the function returns; meanings are
  * constant texts, or NULL. Names have no '/', and no folder has one of them twice.
@@ -63,7 +63,7 @@ void mimic_state_hex_at(const struct mimic_state_visitor *visitor, unsigned int 
 void mimic_state_text_at(const struct mimic_state_visitor *visitor, unsigned int number,
 			 const char *value, const char *meaning);
 
-/* What a register shows whose load would wait now. */
+/* The text of a register whose load would wait now. */
 #define MIMIC_STATE_WAITS "waits"
 
 /* The folder "tlb": how many entries there are, and a folder for each that is valid. */

@@ -16,7 +16,7 @@
 
 #include "devices/model.h"
 
-/* What a device asks of its driver. Addresses are virtual ones of the program. */
+/* Functions that a device's driver provides. Addresses are virtual ones of the program. */
 struct mimic_time_host {
 	void *context;
 	/* Of the modelled SoC, when the device is created. */
@@ -49,7 +49,7 @@ struct mimic_time_host {
 	void *memory;
 };
 
-/* What a device counts beside the model's counters. */
+/* A statistic of a device, beside the model's counters. */
 struct mimic_time_statistic {
 	const char *name;
 	unsigned int values;	/* one, or one for each of its queues or the like */
@@ -91,8 +91,8 @@ struct mimic_time {
 	bool (*memory)(struct mimic_timed *device, const struct mimic_time_memory_access *access, uint64_t now,
 		       uint64_t *done);
 	/*
-	 * The access will reach the device soon. What the device will read for it may come into the host's caches
-	 * meanwhile; nothing that can be seen may change. May be NULL.
+	 * The access will reach the device soon. The device may prefetch the memory that it will read for the
+	 * access into the host's caches; nothing that can be seen may change. May be NULL.
 	 */
 	void (*expect)(const struct mimic_timed *device, const struct mimic_access *access);
 	/*
@@ -113,7 +113,7 @@ struct mimic_time {
 			    size_t count, uint64_t now);
 	void (*end_kernel)(struct mimic_timed *device, unsigned int part, uint64_t now);
 	void (*owner_gone)(struct mimic_timed *device, uint64_t owner, uint64_t now);
-	/* As after power-on. What waits is completed with 0. */
+	/* As after power-on. Accesses that wait are completed with 0. */
 	void (*power_on)(struct mimic_timed *device, uint64_t now);
 	/* Does all work up to and including `now`. */
 	void (*advance)(struct mimic_timed *device, uint64_t now);
@@ -131,7 +131,7 @@ struct mimic_time {
 	unsigned int statistic_count;
 	/* In the order of statistics[]. `now` not before that of any call. */
 	void (*count)(struct mimic_timed *device, uint64_t now, uint64_t *values);
-	/* What of the device's counters and statistics people want to see of a phase, as lines of text. `soc`: as of is_there(). */
+	/* Writes the counters and statistics of a phase, for people. `soc`: as of is_there(). */
 	void (*print)(FILE *file, const struct mimic_time_host *soc, const uint64_t *counters, const uint64_t *values);
 	/* Counters that a sweep has columns for, up to a NULL. */
 	const char *const *columns;

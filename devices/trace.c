@@ -37,7 +37,7 @@ MIMIC_TRACE_EVENTS(_)
 #endif
 
 /*
- * What is declared cold is compiled to be small, not fast. So those only jump here.
+ * The cold functions of this file are compiled to be small, not fast: they only jump here.
  */
 static __attribute__((noinline, hot)) uint64_t look(struct mimic_trace_source *source)
 {

@@ -258,7 +258,7 @@ struct mimic_trace {
 /* Where events come from: a model, or its work on another thread. Its calls are serialised. */
 struct mimic_trace_source {
 	struct mimic_trace *trace;	/* NULL: there is none */
-	uint64_t now;			/* its last look at the clock */
+	uint64_t now;			/* the clock when it was last read */
 	uint32_t order;
 	uint16_t device;		/* the number that the trace has given it */
 };

@@ -35,7 +35,7 @@
 /* Outcome of one step of a store: acknowledged, or it has to wait. */
 enum step { STEP_DONE, STEP_WAIT };
 
-/* What became of an instruction. */
+/* The result of one attempt to execute an instruction. */
 enum result { RESULT_COMPLETE, RESULT_STALLED, RESULT_FAILED };
 
 /* An instruction in the queue. */
@@ -87,7 +87,7 @@ struct memory_request {
 /* Everything of a context that save() keeps. No pointers in here. */
 struct dare_context {
 	uint8_t matrix[DARE_REGISTERS][DARE_ROWS][DARE_ROW_BYTES] __attribute__((aligned(64)));
-	/* What a load has read so far: md changes when all of it is there. */
+	/* The rows that a load has read so far: md changes when all of them are there. */
 	uint8_t tile[DARE_ROWS][DARE_ROW_BYTES] __attribute__((aligned(64)));
 	struct mimic_tlb tlb;
 	uint64_t counters[DARE_COUNTER_COUNT];
@@ -242,7 +242,7 @@ enum mimic_outcome dare_mpu_context_access(struct dare *d, struct dare_context *
 size_t dare_mpu_context_stream(struct dare *d, struct dare_context *c, uint64_t owner,
 			       const uint64_t *values, size_t count, bool is_one);
 uint64_t dare_mpu_context_status(const struct dare *d, const struct dare_context *c);
-/* What can go on goes on: instructions, then the accesses that wait. */
+/* Executes instructions that can go on, then accesses that wait. */
 void dare_mpu_context_settle(struct dare *d, struct dare_context *c);
 
 /* parked.c */

@@ -5,7 +5,7 @@
  * One model is one device with up to 15 contexts (include/mimic/dare_registers.h).
  * A context has its own matrix registers, CSRs, instruction queue, TLB and error,
  * and reaches the memory that host->memory_of() gave for its address space.
- * What one context does is never seen by another.
+ * No context sees another one's operations.
  *
  * Contract: docs/dare.md. All calls for one model must be serialised by the
  * caller (devices/model.h).
@@ -22,7 +22,7 @@
 
 struct mimic_kind;
 
-/* What devices/kinds.def lists. */
+/* Listed in devices/kinds.def. */
 extern const struct mimic_kind mimic_kind_dare;
 
 struct dare_config {
@@ -66,7 +66,7 @@ void dare_model_watch(struct mimic_model *model, const struct dare_watch *watch)
 size_t dare_model_stream(struct mimic_model *model, const struct mimic_access *pattern, const uint64_t *values,
 			 size_t count, uint64_t now);
 
-/* What a test or a state view may look at, beside the registers. */
+/* State that tests and state views read, beside the registers. */
 struct dare_context_view {
 	bool attached;
 	uint64_t address_space;

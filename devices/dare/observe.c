@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What can be seen of the device beside its registers: counters, a line of text, views. */
+/* Shows the device's state beside its registers: counters, a line of text, views. */
 #include <errno.h>
 #include <stdio.h>
 

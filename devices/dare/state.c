@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a DARE shows of itself, and each of its contexts (docs/state.md). */
+/* The state tree of a DARE and of each of its contexts (docs/state.md). */
 #include "devices/dare/dare_internal.h"
 #include "devices/dare/dare_state.h"
 

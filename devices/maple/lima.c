@@ -174,8 +174,8 @@ static void prefetch_elements(const struct maple *m, const struct lima_loop *loo
 }
 
 /*
- * Fills free chunks with the next indices of the loop at work, one read for
- * all that lie in one page: a read may be a system call for whoever drives us.
+ * Fills free chunks with the next indices of the loop at work. All indices of one
+ * page are one read, because a read may be a system call of the model's driver.
  */
 static bool fetch_chunks(struct maple *m, unsigned int number, unsigned int free)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The registers of a MAPLE that can be loaded: what a load does, and what it would answer,
- * for the state (docs/state.md). Many loads have an effect; a peek has none. What depends on
- * the thread that loads is answered as to a thread that has no role.
+ * for the state (docs/state.md). Many loads have an effect; a peek has none. A register whose
+ * value depends on the thread that loads is peeked as by a thread that has no role.
  */
 #include "devices/maple/maple_internal.h"
 #include "devices/maple/maple_state.h"
@@ -12,7 +12,7 @@
 #define NOBODY UINT64_MAX	/* a thread that has no role */
 #define PAGE_SHIFT 12
 
-/* While a custom response is pending, the artifact gives it to whoever loads a configuration register. */
+/* While a custom response is pending, the artifact answers any load of a configuration register with it. */
 static uint64_t answer(const struct maple *m, uint64_t value)
 {
 	uint64_t hijacked;

@@ -371,11 +371,11 @@ void maple_mmu_store(struct maple *m, unsigned int field, uint64_t payload);
 void maple_mmu_reset(struct maple *m);
 struct stall *maple_mmu_stall(struct maple *m, enum maple_fault_source source);
 void maple_mmu_latch(struct maple *m, uint64_t address, enum maple_fault_source source, bool writes);
-/* What is stalled is tried again. Nothing has made progress yet. */
+/* Tries stalled accesses again. None has made progress yet. */
 void maple_mmu_retry(struct maple *m);
 /* As the fault load, with MAPLE_FAULT_WRITES and MAPLE_FAULT_STALLED. */
 uint64_t maple_mmu_fault_status(struct maple *m);
-/* What the queue waited for, from this source, is not wanted any more. */
+/* Forgets the access of this source on which the queue is stalled. */
 void maple_mmu_forget(struct maple *m, unsigned int number, enum maple_fault_source source);
 
 /* observe.c */
@@ -395,7 +395,7 @@ bool maple_custom_hijack(const struct maple *m, uint64_t *answer);
 size_t maple_save(const struct mimic_model *model, void *image, size_t size);
 int maple_restore(struct mimic_model *model, const void *image, size_t size);
 
-/* loads.c: any register but the words of a queue to its consumer. What is no register answers 0. */
+/* loads.c: any register but the words of a queue to its consumer. An offset without a register answers 0. */
 uint64_t maple_configuration_load(struct maple *m, struct mimic_access *access);
 /* stores.c: any register but those of a queue to its producer. */
 void maple_configuration_store(struct maple *m, struct mimic_access *access);

@@ -42,7 +42,7 @@ enum maple_quirk {
 
 struct mimic_kind;
 
-/* What devices/kinds.def lists. */
+/* Listed in devices/kinds.def. */
 extern const struct mimic_kind mimic_kind_maple;
 
 struct maple_config {
@@ -101,7 +101,7 @@ enum maple_pipe { MAPLE_PIPE_CONFIGURATION, MAPLE_PIPE_PRODUCE, MAPLE_PIPE_CONSU
 enum maple_pipe maple_model_pipe(const struct mimic_model *model, const struct mimic_access *access,
 				 unsigned int *queue);
 
-/* What a test or a state view may look at, beside the registers. */
+/* State that tests and state views read, beside the registers. */
 struct maple_queue_view {
 	bool allocated;
 	bool hung;

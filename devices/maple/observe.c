@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What can be seen of the device: statistics, debug words, extension loads, counters, views. */
+/* Shows the device's state: statistics, debug words, extension loads, counters, views. */
 #include <errno.h>
 #include <stdio.h>
 

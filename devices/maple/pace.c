@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Steps in virtual time (struct mimic_pace): whoever keeps the time says how far the device may go. */
+/* Steps in virtual time (struct mimic_pace): the timed device says how far the model may go. */
 #include "devices/maple/maple_internal.h"
 
 size_t maple_pace_ask(struct maple *m, unsigned int number, enum maple_step step, size_t n)

@@ -4,7 +4,7 @@
 
 #define MAPLE_OPERATIONS 64	/* that an offset can name */
 
-/* What a pointer operation fetches, and how its payload names the address. */
+/* The data that a pointer operation fetches, and how its payload names the address. */
 struct pointer_kind {
 	unsigned int size;	/* bytes; 0: this is no pointer operation */
 	bool coherent;		/* through the LLC */

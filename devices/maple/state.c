@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a MAPLE shows of itself beside its registers: queues, LIMA, faults, TLB (docs/state.md). */
+/* The state tree of a MAPLE beside its registers: queues, LIMA, faults, TLB (docs/state.md). */
 #include "devices/maple/maple_internal.h"
 #include "devices/maple/maple_state.h"
 

@@ -147,8 +147,8 @@ uint64_t mimic_tlb_physical(const struct mimic_tlb *tlb, int entry, uint64_t add
 /*
  * The tree of 16 as five trees of four: the upper one chooses a group, the
  * group's own chooses in it. The state of four is a | b << 1 | c << 2 with a
- * the root, b its left and c its right child, so both steps are a look into a
- * constant instead of a walk.
+ * the root, b its left and c its right child, so each step reads a constant
+ * instead of walking the tree.
  */
 #define FOUR_VICTIM 0xdc98u	/* 2 bits a state: a ? 2 + c : b */
 

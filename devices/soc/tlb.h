@@ -27,7 +27,7 @@ struct mimic_tlb {
 	/*
 	 * A shortcut, not state of the hardware: bit e of bucket hash(page) is set
 	 * if entry e holds a page with that hash. A random gather misses on nearly
-	 * every element, and one empty bucket says so without a look at the
+	 * every element, and one empty bucket says so without reading the
 	 * entries. TLBs of up to 16 entries have many narrow buckets.
 	 */
 	union {
@@ -53,7 +53,7 @@ void mimic_tlb_invalidate(struct mimic_tlb *tlb, uint64_t start, uint64_t end);
 /* The entry that translates `address`, which is then the latest used; -1: miss. */
 int mimic_tlb_find(struct mimic_tlb *tlb, uint64_t address);
 
-/* What an access does to the tree, by the number of its leaf's node: the nodes above it, and what they become. */
+/* An access's effect on the tree, by the number of its leaf's node: the nodes above it and their new bits. */
 struct mimic_tlb_leaf {
 	uint64_t above;
 	uint64_t away;
@@ -90,7 +90,7 @@ void mimic_tlb_drop(struct mimic_tlb *tlb, int entry);
 /* Physical address of `address` by an entry that translates it. */
 uint64_t mimic_tlb_physical(const struct mimic_tlb *tlb, int entry, uint64_t address);
 
-/* What translate_identity() replaced, latest last, so that it can be taken back. */
+/* The entries that translate_identity() replaced, latest last, so that they can be restored. */
 struct mimic_tlb_undo {
 	uint64_t tree;
 	uint64_t valid;

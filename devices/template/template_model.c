@@ -244,7 +244,7 @@ static enum mimic_outcome access_row(struct template *t, struct mimic_access *ac
 	return MIMIC_DONE;
 }
 
-/* What is due by now comes first: the answer must not depend on when tick() was called. */
+/* Does work that is due by now, first: the answer must not depend on when tick() was called. */
 static void pass_time(struct template *t, uint64_t now)
 {
 	if (now > t->state.now)

@@ -11,7 +11,7 @@
 /* Accesses that may wait at a time; as many as a kernel's channel has slots. */
 #define TEMPLATE_WAITERS_MAX 256
 
-/* What a configuration file can say in the section [template]. */
+/* The keys of the section [template] of a configuration file. */
 struct template_config {
 	unsigned int latency;	/* cycles from START to its sum */
 };

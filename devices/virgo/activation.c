@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What happens to a row of the accumulator on its way out. The integer functions
+ * Processes a row of the accumulator on its way out. The integer functions
  * are those of I-BERT (Kim et al., 2021) as Gemmini has them; the ones for floats
  * follow them step by step (docs/virgo.md, Readings).
  */
@@ -138,7 +138,7 @@ static float deviation(struct element_type type, union lane variance)
 	return root == 0 ? 1 : root;
 }
 
-/* What the last row of a sum ends with. */
+/* Computes the statistic from the sum, after its last row. */
 static void finish(struct element_type type, struct norm_statistics *s, enum virgo_norm norm)
 {
 	float total = type.is_float ? s->sum.f : (float)s->sum.i;

@@ -122,7 +122,7 @@ static enum mimic_outcome control_store_EVENT_ENABLE(struct mimic_model *model,
 
 	(void)place;
 	v->cluster.events_enabled = (uint32_t)access->data;
-	/* What has happened already counts: else a program could sleep through it. */
+	/* Earlier events raise the interrupt, too: else a program could sleep through them. */
 	virgo_raise(v, 0);
 	return MIMIC_DONE;
 }

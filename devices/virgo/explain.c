@@ -40,7 +40,8 @@ static void explain_unit(const struct virgo *v, const struct unit *u, const stru
 		mimic_text_add_hex(text, f->stall_page, 1);
 		mimic_text_add(text, " (page fault)");
 	} else {
-		mimic_text_add(text, f->job_state == JOB_OUT ? ", and is at work" : ", and is not at work");
+		mimic_text_add(text,
+			       f->job_state == JOB_OUTSTANDING ? ", and is at work" : ", and is not at work");
 	}
 }
 

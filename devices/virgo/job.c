@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Jobs: commands of a unit that have left its queue. What runs outside of the
- * caller's lock is virgo_job_run() and what it calls; it touches the job, the
- * accumulator, the shared memory and the memory port, and nothing else.
+ * Jobs: commands of a unit that have left its queue. Only virgo_job_run() and the
+ * functions that it calls run outside of the caller's lock; they touch the job,
+ * the accumulator, the shared memory and the memory port, and nothing else.
  */
 #include "devices/float_mode.h"
 #include "devices/virgo/virgo_internal.h"
@@ -49,7 +49,7 @@ void virgo_job_clear_counters(struct unit *u)
 	memset(f->published, 0, sizeof(f->published));
 	memset(f->counters, 0, sizeof(f->counters));
 	/* Else when it comes back. */
-	if (f->job_state != JOB_OUT)
+	if (f->job_state != JOB_OUTSTANDING)
 		subtract_cleared(&u->job);
 }
 
@@ -67,7 +67,7 @@ static void take(struct unit *u)
 	/* Else it goes on with what it had. */
 	if (!u->front.taken)
 		virgo_queue_take(u);
-	u->front.job_state = JOB_OUT;
+	u->front.job_state = JOB_OUTSTANDING;
 	memcpy(job->x.front_counters, u->front.counters, sizeof(job->x.front_counters));
 	job->budget = BUDGET_JOB;
 	job->outcome = WORK_DONE;
@@ -292,7 +292,7 @@ static void complete(struct virgo *v, struct unit *u, uint32_t count)
 		virgo_raise(v, VIRGO_EVENT_LOOP(u->number));
 }
 
-/* What the job did becomes visible. */
+/* Makes the job's work visible. */
 static void account(struct virgo *v, struct unit *u)
 {
 	struct front *f = &u->front;
@@ -315,7 +315,7 @@ static void finish(struct virgo *v, struct unit *u)
 
 	subtract_cleared(job);
 	if (f->reset_pending) {
-		/* What the job still had was forgotten when the reset came. */
+		/* The reset dropped the commands that the job still had. */
 		trace_dropped(u, job->trace_epoch, &job->x.batch[job->x.next],
 			      job->x.count - job->x.next);
 		f->taken = 0;

@@ -59,8 +59,8 @@ static struct mimic_model *create(const void *parameters, const struct mimic_hos
 }
 
 /*
- * What queues a command, or is one's operand: the posts of different threads keep their
- * order (ordered_posts). All else has an effect that a program may look for at once.
+ * Stores of a command or of its operands may wait in a ring: the posts of different threads keep
+ * their order (ordered_posts). The effect of other stores may be read by a program at once.
  */
 static bool may_wait(const struct mimic_access *store)
 {
@@ -244,7 +244,7 @@ static const struct mimic_register_block *const blocks[] = {
 	&virgo_unit_block,
 };
 
-/* What the units have done, all together. */
+/* The work of all units together. */
 static const struct mimic_summary summary = {
 	.title = "CLUSTER",
 	.columns = {

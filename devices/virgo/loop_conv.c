@@ -8,7 +8,7 @@
 
 enum phase { PHASE_CHECK, PHASE_BIAS, PHASE_INPUT, PHASE_WEIGHTS, PHASE_EXECUTE, PHASE_OUTPUT, PHASE_END };
 
-/* What the fields of CONFIG for a pooling store hold. */
+/* The largest values of the fields of CONFIG for a pooling store. */
 #define POOL_MAX 3
 #define POOLED_MAX 255
 

@@ -9,7 +9,7 @@
 #include "devices/virgo/virgo_internal.h"
 #include "devices/virgo/matmul_scratch.h"
 
-/* What one call works on at most, in multiplications. */
+/* The most multiplications of one call. */
 #define CHUNK_MACS (4u << 20)
 
 _Static_assert(VIRGO_MAX_DIM <= KERNEL_DIM_MAX, "a panel's rows are in the scratch memory, DIM lanes each");
@@ -78,7 +78,7 @@ static void transpose(const struct chunk *c, unsigned char *to, const unsigned c
 	}
 }
 
-/* What of k the last block lacks is 0: columns of A, rows of B. */
+/* Fills the part of the last block that lies beyond k with 0: columns of A, rows of B. */
 static void clear_pads(const struct chunk *c, unsigned char *block, enum side side, uint32_t depth)
 {
 	uint32_t dim = c->dim, size = c->job->unit->type.size;

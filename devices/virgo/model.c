@@ -124,7 +124,7 @@ static void virgo_cancel(struct mimic_model *model, uint64_t owner, uint64_t now
 		mimic_trace_wakes(&model->trace, owner, 0, true);
 }
 
-/* What it left half said is not to be the beginning of another thread's command. */
+/* Drops a command of the thread that has begun: it must not become the beginning of another one's. */
 static void virgo_owner_gone(struct mimic_model *model, uint64_t owner, uint64_t now)
 {
 	struct virgo *v = virgo_of(model);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What moves in and out have in common: rows go through the staging memory, as
- * many at once as fit. A row that is too long for it goes in pieces, and is over
- * before the next one begins.
+ * Code that moves in and out share: rows go through the staging memory, as many
+ * at once as fit. A row that is too long for it goes in pieces, and is over before
+ * the next one begins.
  */
 #include "devices/virgo/virgo_internal.h"
 

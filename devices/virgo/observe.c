@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What can be seen of the cluster beside its registers: counters, a description, views. */
+/* Shows the cluster's state beside its registers: counters, a description, views. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -116,7 +116,7 @@ int virgo_model_unit(const struct mimic_model *model, unsigned int unit, struct 
 		.config = u->config,
 		.queue_level = virgo_queue_unfinished(u),
 		.loops = u->front.loops,
-		.job_is_out = u->front.job_state == JOB_OUT,
+		.job_is_out = u->front.job_state == JOB_OUTSTANDING,
 		.stalled = u->front.job_state == JOB_STALLED,
 		.accumulator_rows = u->accumulator_rows,
 		.accumulator = u->accumulator,

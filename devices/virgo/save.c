@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Images of the whole state: a header, the configuration, the cluster, the units
- * with their accumulators, the shared memory. No job may be out. An image is
+ * with their accumulators, the shared memory. No job may be outstanding. An image is
  * restored only into a cluster of the same configuration, and only if every index
  * in it is one that the model could have written.
  */
@@ -99,7 +99,7 @@ static bool front_is_sound(const struct virgo *v, const struct cluster *c, unsig
 	return f->parked_stores == parked_of(c, PARKED_INSTRUCTION, unit) && f->stream_level <= 2 &&
 	       f->queue.first < VIRGO_MAX_QUEUE && f->queue.level <= v->config.queue_entries &&
 	       f->taken <= BATCH_MAX && f->queue.level + f->taken <= v->config.queue_entries &&
-	       f->job_state <= JOB_STALLED && f->job_state != JOB_OUT && !f->reset_pending &&
+	       f->job_state <= JOB_STALLED && f->job_state != JOB_OUTSTANDING && !f->reset_pending &&
 	       (f->taken || !f->dropped_behind) && f->counter_select < VIRGO_COUNTER_COUNT &&
 	       f->cisc_generation < VIRGO_CISC_GENERATIONS &&
 	       !(f->cisc_tile >> 48) && (f->job_state == JOB_NONE) == !(f->queue.level + f->taken);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a cluster shows of itself beside its units (docs/state.md). */
+/* The state tree of a cluster beside its units (docs/state.md). */
 #include <stdio.h>
 
 #include "devices/virgo/virgo_internal.h"

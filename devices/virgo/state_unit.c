@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What a matrix unit shows of itself (docs/state.md). While its job is out, all but
- * struct front belongs to that: the rest is then not shown.
+ * The state tree of a matrix unit (docs/state.md). While its job is outstanding, the job has
+ * everything but struct front: the rest is not shown then.
  */
 #include "devices/virgo/virgo_internal.h"
 #include "devices/virgo/virgo_state.h"
@@ -55,7 +55,10 @@ static void queue_folder(const struct virgo *v, const struct unit *u,
 static void work_folder(const struct unit *u, const struct mimic_state_visitor *visitor)
 {
 	static const char *const states[] = {
-		[JOB_NONE] = "idle", [JOB_READY] = "ready", [JOB_OUT] = "at work", [JOB_STALLED] = "stalled",
+		[JOB_NONE] = "idle",
+		[JOB_READY] = "ready",
+		[JOB_OUTSTANDING] = "at work",
+		[JOB_STALLED] = "stalled",
 	};
 	const struct front *f = &u->front;
 	const struct execution *x = &u->job.x;
@@ -64,7 +67,7 @@ static void work_folder(const struct unit *u, const struct mimic_state_visitor *
 	mimic_state_text(visitor, "state", states[f->job_state], "of the commands taken from the queue");
 	mimic_state_decimal(visitor, "commands", f->taken, "how many these are");
 	mimic_state_decimal(visitor, "cisc", f->cisc_unfinished, "words of the CISC port that are not over");
-	for (uint32_t i = 0; f->job_state != JOB_OUT && i < f->taken; i++)
+	for (uint32_t i = 0; f->job_state != JOB_OUTSTANDING && i < f->taken; i++)
 		command_folder(&x->batch[x->next + i], i, visitor);
 	mimic_state_leave(visitor, "work");
 }
@@ -250,7 +253,7 @@ void virgo_unit_state(const struct virgo *v, const struct unit *u, uint64_t now,
 	next_folder(&u->front, visitor);
 	error_folder(&u->front, visitor);
 	fault_folder(&u->front, visitor);
-	if (u->front.job_state != JOB_OUT) {
+	if (u->front.job_state != JOB_OUTSTANDING) {
 		configuration_folder(&u->job.x, visitor);
 		memory_values(u, visitor);
 	}

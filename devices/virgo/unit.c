@@ -70,9 +70,9 @@ void virgo_unit_reset(struct virgo *v, struct unit *u, enum reset reset)
 {
 	struct front old = u->front, *f = &u->front;
 
-	/* What a job has that is out is dropped when it comes back. */
+	/* The commands of an outstanding job are dropped when it comes back. */
 	trace_dropped(u, u->trace_epoch, &old.queue.entry[old.queue.first], old.queue.level);
-	if (old.job_state != JOB_OUT)
+	if (old.job_state != JOB_OUTSTANDING)
 		trace_dropped(u, u->job.trace_epoch, &u->job.x.batch[u->job.x.next],
 			      u->job.x.count - u->job.x.next);
 	u->trace_epoch++;
@@ -87,10 +87,10 @@ void virgo_unit_reset(struct virgo *v, struct unit *u, enum reset reset)
 	}
 	f->cisc_generation = v->config.cisc_generation;
 	f->cisc_tile = initial_tile(u);
-	/* What ends by a power-on is no event for whoever has the device next. */
+	/* Work that a power-on ends is no event for the next program that has the device. */
 	f->was_busy = reset == RESET_POWER_ON ? 0 : old.was_busy;
-	if (old.job_state == JOB_OUT) {
-		f->job_state = JOB_OUT;
+	if (old.job_state == JOB_OUTSTANDING) {
+		f->job_state = JOB_OUTSTANDING;
 		f->taken = old.taken;
 		f->reset_pending = old.reset_pending > reset ? old.reset_pending : reset;
 		__atomic_store_n(&u->job.drop, 1, __ATOMIC_RELAXED);

@@ -24,15 +24,15 @@
  *   loop_ws.c     LOOP_WS
  *   loop_matmul.c its multiplication, all blocks at once (kernels.c, kernels.h)
  *   loop_conv.c   LOOP_CONV_WS: its sizes and phases (loop_conv.h)
- *   loop_conv_moves.c    what it moves in and out
+ *   loop_conv_moves.c    its moves in and out
  *   loop_conv_execute.c  its passes of the array
  *   observe.c     counters, descriptions, views
  *   save.c        images of the state
- *   watch.c       tells virtual time of what commands do
+ *   watch.c       tells virtual time of the commands' work
  *
- * What may be touched from where: struct front belongs to the model's calls, which the caller
- * serialises. Everything else of a unit belongs to its job while that is out, and
- * to the model's calls while it is not.
+ * Ownership: struct front belongs to the model's calls, which the caller serialises.
+ * Everything else of a unit belongs to its job while that is outstanding, and to the
+ * model's calls while it is not.
  */
 #ifndef MIMIC_VIRGO_INTERNAL_H
 #define MIMIC_VIRGO_INTERNAL_H
@@ -211,7 +211,7 @@ struct dma {
 	uint32_t reserved2;
 };
 
-/* What save() keeps of a job. No pointers in here. */
+/* The part of a job that save() keeps. No pointers in here. */
 struct execution {
 	struct command batch[BATCH_MAX];
 	uint32_t count;
@@ -249,7 +249,7 @@ struct virgo_job {
 	uint32_t steps;		/* commands that this run finished */
 	uint32_t stopped_after;	/* so many, for `drop`; UINT32_MAX: it was not */
 	uint32_t limit;		/* 0, or: stop after so many, and not for `drop` */
-	/* The model's, also while the job is out: what was cleared meanwhile, of its counters and of the others. */
+	/* The model's, also while the job is outstanding: the counts that were cleared meanwhile. */
 	uint64_t cleared[VIRGO_COUNTER_COUNT];
 	uint64_t front_cleared[VIRGO_COUNTER_COUNT];
 	/* The job's own, since it is at work on another thread. */
@@ -263,9 +263,9 @@ struct virgo_job {
 
 enum reset { RESET_NONE, RESET_UNIT, RESET_POWER_ON };
 
-enum job_state { JOB_NONE, JOB_READY, JOB_OUT, JOB_STALLED };
+enum job_state { JOB_NONE, JOB_READY, JOB_OUTSTANDING, JOB_STALLED };
 
-/* Everything of a unit that the model's calls own even while its job is out. */
+/* Everything of a unit that the model's calls own even while its job is outstanding. */
 struct front {
 	struct command_queue queue;
 	uint64_t rs1;
@@ -295,7 +295,7 @@ struct front {
 	uint64_t stall_order;
 	uint64_t retry_address;
 	uint32_t parked_stores;
-	uint32_t reset_pending;		/* enum reset; it came while the job was out */
+	uint32_t reset_pending;		/* enum reset; it came while the job was outstanding */
 	uint32_t was_busy;
 	uint32_t stream_level;		/* values of STREAM that wait for their instruction word */
 	uint64_t stream[2];
@@ -497,7 +497,7 @@ void virgo_unit_latch(struct virgo *v, struct unit *u, const struct command *com
 		      enum virgo_error error, uint64_t value);
 bool virgo_unit_is_busy(const struct unit *u);
 bool virgo_unit_is_over(const struct unit *u, const struct parked *parked);
-/* What can go on goes on: waiting stores, then waiting loads. */
+/* Answers waiting stores that can go on, then waiting loads. */
 void virgo_unit_settle(struct virgo *v, struct unit *u);
 
 /* parked.c */
@@ -525,7 +525,7 @@ void virgo_command_queue_push(struct unit *u, const struct command *command);
 void virgo_queue_drop_all(struct unit *u);
 /* Commands that are not over. */
 unsigned int virgo_queue_unfinished(const struct unit *u);
-/* What was dropped behind the job's commands, or those that are held, is over when they are. */
+/* Commands that were dropped behind the job's, or behind held ones, are over when these are. */
 void virgo_queue_count_dropped(struct unit *u);
 /* So many of the job's commands, from this one on, have been executed. */
 void virgo_queue_hold(struct unit *u, const struct command *first, uint32_t count);

@@ -42,7 +42,7 @@ struct virgo_unit_config {
 
 struct mimic_kind;
 
-/* What devices/kinds.def lists. */
+/* Listed in devices/kinds.def. */
 extern const struct mimic_kind mimic_kind_virgo;
 
 struct virgo_config {
@@ -53,7 +53,7 @@ struct virgo_config {
 	unsigned int overflow_is_error;	/* a store to a full queue: 0 waits, 1 latches an error, as the RTL */
 	unsigned int synchronous;	/* 1: a command is over before its store is answered */
 	unsigned int cisc_generation;	/* after reset: enum virgo_cisc_generation */
-	unsigned int inline_jobs;	/* 1: tick() runs jobs; 0: whoever takes them */
+	unsigned int inline_jobs;	/* 1: tick() runs jobs; 0: the caller of virgo_model_take_job() */
 	struct virgo_unit_config unit[VIRGO_UNITS_MAX];
 };
 
@@ -79,7 +79,7 @@ const char *virgo_config_check(const struct virgo_config *config);
  */
 struct mimic_model *virgo_model_create(const struct virgo_config *config,
 				       const struct mimic_host *host, void *shared);
-/* No job may be out. */
+/* No job may be outstanding. */
 void virgo_model_destroy(struct mimic_model *model);
 
 /* --- jobs -------------------------------------------------------------------- */
@@ -161,7 +161,7 @@ struct virgo_unit_view {
 	unsigned int accumulator_rows;
 	const void *accumulator;	/* rows of DIM int32 or fp32 */
 };
-/* -EINVAL: no such unit. The accumulator may be read while no job is out. */
+/* -EINVAL: no such unit. The accumulator may be read while no job is outstanding. */
 int virgo_model_unit(const struct mimic_model *model, unsigned int unit,
 		     struct virgo_unit_view *view);
 

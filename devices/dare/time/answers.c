@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What is on its way, ordered by time. */
+/* Answers that are on their way, ordered by time. */
 #include "devices/dare/time/internal.h"
 
 void dare_time_answers_init(struct answers *answers)

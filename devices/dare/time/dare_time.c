@@ -26,7 +26,7 @@ struct dare_time {
 	struct mimic_model *model;
 	struct dare_mpu *mpu;
 	uint64_t now;
-	/* What the access that is under way has executed: an access dispatches one instruction at most. */
+	/* The instruction that the current access has dispatched: an access dispatches one at most. */
 	struct dare_dispatched executed;
 	bool has_executed;
 	struct waiting waiting[WAITING_MAX];	/* the one that came first, first */
@@ -125,7 +125,7 @@ static bool settle(struct dare_time *device)
 	return has_ended;
 }
 
-/* What the MPU does next, which may be what an access waits for. false: it was not. */
+/* Does the MPU's next step. true: it ended an access that waited. */
 static bool step(struct dare_time *device)
 {
 	device->now = dare_mpu_next(device->mpu);
@@ -150,7 +150,7 @@ uint64_t dare_time_advance_until(struct dare_time *device, uint64_t until)
 	return device->now;
 }
 
-/* What nobody waits for need not be done in its time. */
+/* Steps that no access waits for may be done later. */
 uint64_t dare_time_next(const struct dare_time *device)
 {
 	return device->waiting_count ? dare_mpu_next(device->mpu) : UINT64_MAX;
@@ -264,7 +264,7 @@ struct mimic_model *dare_time_model(struct dare_time *device)
 
 void dare_time_statistics(struct dare_time *device, uint64_t now, struct dare_time_statistics *statistics)
 {
-	/* Where a look comes late nothing is undone. */
+	/* The device may be ahead of `now`: nothing is undone. */
 	if (now < device->now)
 		now = device->now;
 	dare_time_advance(device, now);

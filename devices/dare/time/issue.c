@@ -7,7 +7,7 @@
  */
 #include "devices/dare/time/internal.h"
 
-/* What older ones of the window have still to do. */
+/* The registers and lines that older instructions of the window have still to read or write. */
 struct waiting {
 	uint8_t reads, writes;
 	const struct entry *memory[DARE_TIME_RIQ_MAX];
@@ -51,7 +51,7 @@ static bool may_issue(const struct dare_mpu *mpu, const struct entry *entry, con
 	uint8_t raw = entry->reads & written;
 	uint8_t war_waw = entry->writes & (written | mpu->read);
 
-	/* What an mma has in the array, another one can add to as it comes out. */
+	/* An mma can add to the result of another one in the array, as that comes out. */
 	if (entry->kind == ENTRY_MULTIPLY && mpu->parameters.mpu_forward) {
 		uint8_t md = (uint8_t)(1u << entry->md);
 

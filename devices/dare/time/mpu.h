@@ -22,7 +22,7 @@
 #include "devices/dare/isa.h"
 #include "devices/trace.h"
 
-/* What it takes of the parameters of a modelled SoC. _(section, key) */
+/* The parameters of a modelled SoC that the MPU uses. _(section, key) */
 #define DARE_TIME_PARAMETERS(_) \
 	_(mpu, dispatch) \
 	_(mpu, window) \
@@ -91,7 +91,7 @@ struct dare_mpu *dare_mpu_create(const struct dare_time_parameters *parameters);
 void dare_mpu_destroy(struct dare_mpu *mpu);
 /* Where its events come from, from now on; NULL: nothing is traced. */
 void dare_mpu_trace(struct dare_mpu *mpu, struct mimic_trace_source *source);
-/* What it does is thrown away; the LLC and the statistics stay. */
+/* Drops the work in progress; the LLC and the statistics stay. */
 void dare_mpu_drop(struct dare_mpu *mpu, uint64_t now);
 
 /*

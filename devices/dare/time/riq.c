@@ -83,12 +83,12 @@ void dare_time_riq_leave(struct dare_mpu *mpu, struct entry *entry)
 	dare_time_dmu_leave(mpu, entry);
 }
 
-/* By the first row, which tells whether the others are worth it. Only what is granted has another one sent. */
+/* Decides by the first row whether to prefetch the others: only those of a granted entry are sent. */
 static void judge(struct dare_mpu *mpu, struct entry *entry, uint32_t latency)
 {
 	if (entry->granted || !mpu->parameters.rfu_enabled)
 		return;
-	/* What was dropped leaves the last threshold to reports, until there is work again. */
+	/* Kept for reports: after a drop they show the last threshold, until there is work again. */
 	mpu->statistics.threshold = mpu->rfu.threshold;
 	if (latency > mpu->rfu.threshold) {
 		entry->granted = true;

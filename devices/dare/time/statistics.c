@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What is counted. What lasts is added up before it changes. */
+/* Statistics. A level times the cycles that it lasted is added before the level changes. */
 #include "devices/dare/time/internal.h"
 
 void dare_time_count_until(struct dare_mpu *mpu, uint64_t now)
@@ -20,7 +20,7 @@ void dare_time_count_until(struct dare_mpu *mpu, uint64_t now)
 	mpu->counted_until = now;
 }
 
-/* What each part of the work costs is a parameter, so energy is a matter of counts. */
+/* The energy of each kind of work is a parameter, so the energy follows from counts. */
 static void add_energy(const struct dare_mpu *mpu, struct dare_time_statistics *statistics)
 {
 	const struct dare_time_parameters *parameters = &mpu->parameters;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the parts of the MPU do, for a trace: where each instruction is from its dispatch on,
- * and what the filter decides. Times are the MPU's own cycles: its work may be done later than
- * the clock of the modelled SoC. All of it is called only if there is a trace.
+ * Trace events of the MPU: the place of each instruction from its dispatch on, and the filter's
+ * decisions. Times are the MPU's own cycles: its work may be done later than the clock of the
+ * modelled SoC. All of it is called only if there is a trace.
  */
 #include "devices/dare/time/internal.h"
 

@@ -89,8 +89,8 @@ static int maple_enter(struct accelerator *accelerator, u32 address_space)
 
 /*
  * The artifact's register does not tell a stalled fault from one that is over
- * and stays visible for programs. What was answered as bad a moment ago is taken
- * for the latter, unless an interrupt has just come for it.
+ * and stays visible for programs. A fault that was answered as bad a moment ago is
+ * taken for the latter, unless an interrupt has just come for it.
  */
 static bool maple_fault_is_over(struct accelerator *accelerator, bool is_fresh, u64 word)
 {

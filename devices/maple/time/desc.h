@@ -4,7 +4,7 @@
  * between pairs of cores, beside the cores, with loads that only the queue waits for.
  *
  * It is driven as a timed MAPLE (devices/maple/time/maple_time.h): the same operations, so that the same
- * programs run. What differs, all of it an assumption but the depth:
+ * programs run. The differences, all of them assumptions but the depth:
  *   - no pipe of its own: desc.latency is the whole way between a core and its queue
  *   - a queue holds desc.queue_entries values, of 4 or 8 bytes
  *   - desc.terminal_loads loads of a producer are on their way at most

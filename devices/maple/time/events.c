@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What will happen, ordered by time: a binary heap of fixed size. */
+/* Future events, ordered by time: a binary heap of fixed size. */
 #include "devices/maple/time/internal.h"
 
 static bool is_before(const struct event *a, const struct event *b)

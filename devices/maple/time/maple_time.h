@@ -21,7 +21,7 @@
 
 struct maple_time;
 
-/* What it takes of the parameters of a modelled SoC. _(section, key) */
+/* The parameters of a modelled SoC that the device uses. _(section, key) */
 #define MAPLE_TIME_PARAMETERS(_) \
 	_(maple, store_interval) \
 	_(maple, pointer_interval) \
@@ -64,7 +64,7 @@ bool maple_time_access(struct maple_time *device, struct mimic_access *access, u
 /* Withdraws the access of `owner` that waits; complete() is not called for it. */
 void maple_time_cancel(struct maple_time *device, uint64_t owner, uint64_t now);
 void maple_time_owner_gone(struct maple_time *device, uint64_t owner, uint64_t now);
-/* As after power-on. What waits is completed with 0. */
+/* As after power-on. Accesses that wait are completed with 0. */
 void maple_time_power_on(struct maple_time *device, uint64_t now);
 
 /* Does all work up to and including `now`. */

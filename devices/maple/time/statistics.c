@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a timed MAPLE counts beside the model's counters. */
+/* Statistics of a timed MAPLE, beside the model's counters. */
 #include <string.h>
 
 #include "devices/maple/time/internal.h"
 
-/* Adds what has passed since the last change. */
+/* Adds levels times the cycles since the last change. */
 static void add_passed(const struct maple_time *device, uint64_t now, struct maple_time_statistics *statistics)
 {
 	uint64_t passed = now - device->counted_until;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the functional model says of a command, as operations of the engines. */
+/* Turns a command of the functional model into operations of the engines. */
 #include <string.h>
 
 #include "devices/virgo/time/commands.h"

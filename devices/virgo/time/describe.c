@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What each warp waits for, in words: of a kernel that does not end. */
+/* Says what each warp of a kernel waits for, if the kernel does not end. */
 #include <stdio.h>
 
 #include "devices/virgo/time/internal.h"

@@ -338,7 +338,7 @@ void virgo_time_core_step(struct core *core, uint64_t now);
 void virgo_time_core_reset(struct core *core);
 /* Cycles before `now` in which it had nothing to do are in the statistics, too. */
 void virgo_time_core_count(struct core *core, uint64_t now);
-/* What it was blocked for is known: it is fetched again from `time` on. */
+/* The warp is not blocked any more: it is fetched again from `time` on. */
 void virgo_time_unblock(struct core *core, struct warp *warp, uint64_t time);
 
 /* units.c */
@@ -439,7 +439,7 @@ struct warp_place {
 	unsigned int core, warp, number;
 	unsigned int all;	/* warps of the cluster */
 };
-/* What is dealt out to several: `count` from `first` on. */
+/* One of several shares of a range: `count` from `first` on. */
 struct share {
 	uint64_t first, count;
 };

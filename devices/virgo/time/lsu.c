@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The load/store unit of a core: a queue in order. What its head asks for is granted by the
- * shared memory, word by word where lanes do not lie as the memory's sub-banks do, or
+ * The load/store unit of a core: a queue in order. The access at its head is granted by the
+ * shared memory, word by word where lanes do not lie as the memory's sub-banks do, or is
  * sent to the L1, line by line. A head that is refused waits, and nothing passes it.
  */
 #include "devices/virgo/time/internal.h"

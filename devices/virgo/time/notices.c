@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a program is told once: hardware that it asks for, or that the parameters ask for, and that is not there. */
+/* Tells a program once of hardware that it, or the parameters, ask for and that is not there. */
 #include <stdio.h>
 
 #include "devices/kind.h"

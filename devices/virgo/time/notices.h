@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a program is told once, in a line of the host's report(). */
+/* Notices that a program gets once each, as a line of the host's report(). */
 #ifndef MIMIC_VIRGO_TIME_NOTICES_H
 #define MIMIC_VIRGO_TIME_NOTICES_H
 
@@ -7,7 +7,7 @@
 #include "devices/virgo/time/timing.h"
 #include "devices/virgo/virgo_model.h"
 
-/* What has been said. */
+/* The notices that have been given. */
 struct virgo_notices {
 	bool of_unit, of_sizes, of_unit_of_design, of_dma_of_design;
 };

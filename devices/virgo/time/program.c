@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What threads of the program do and wait for, each of which stands for a warp of the cluster. */
+/* The accesses and waits of the program's threads, each of which stands for a warp of the cluster. */
 #include "devices/virgo/time/program.h"
 
 #include <stddef.h>

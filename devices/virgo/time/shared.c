@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Banks of the shared memory: each grants one reader and one writer in a cycle. Its sub-banks, one
- * word wide, go together for whoever it grants; words that are not aligned to them go through
+ * word wide, serve the granted access together; words that are not aligned to them go through
  * one port of the cluster.
  */
 #include "devices/virgo/time/internal.h"

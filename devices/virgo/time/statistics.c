@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What is counted. What lasts is added up before it changes. */
+/* Statistics. A level times the cycles that it lasted is added before the level changes. */
 #include "devices/virgo/time/internal.h"
 
 static bool waits_for_fetch(const struct warp *warp)

@@ -9,7 +9,7 @@
  *
  * In each cycle, in this order: matrix units, then the cores from core 0 on; of a core: the
  * LSU's head, the units, dispatch, issue, fetch. A bank of shared memory grants one reader
- * and one writer a cycle, so whoever comes first in this order has it.
+ * and one writer a cycle: the first ones in this order.
  *
  * docs/timing.md says where the parameters come from and which of them are assumptions.
  */
@@ -23,7 +23,7 @@
 #include "devices/trace.h"
 #include "mimic/virgo_registers.h"
 
-/* What it takes of the parameters of a modelled SoC. _(section, key) */
+/* The parameters of a modelled SoC that the cluster uses. _(section, key) */
 #define VIRGO_TIME_PARAMETERS(_) \
 	_(cluster, design) \
 	_(cluster, cores) \
@@ -170,7 +170,7 @@ struct virgo_time_range {
 	uint32_t first, last;
 };
 
-/* What one engine does of one command. */
+/* One engine's part of one command. */
 struct virgo_time_operation {
 	enum virgo_time_engine engine;
 	/* Load and store: rows between memory and the unit, by DMA requests. */
@@ -208,7 +208,7 @@ unsigned int virgo_time_commands(const struct virgo_timing *timing, unsigned int
 unsigned int virgo_time_loops(const struct virgo_timing *timing, unsigned int unit);
 /* Commands that were put and are over since the last call. */
 unsigned int virgo_time_take_over(struct virgo_timing *timing, unsigned int unit);
-/* What it has is forgotten; statistics stay. */
+/* Drops the unit's commands; statistics stay. */
 void virgo_time_drop(struct virgo_timing *timing, unsigned int unit);
 
 /* --- threads of the program ---------------------------------------------------------------------- */

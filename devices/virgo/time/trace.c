@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a trace shows of a cluster in time: kernels, warps, engines of the units, banks. */
+/* Trace events of a cluster in time: kernels, warps, engines of the units, banks. */
 #include "devices/virgo/time/internal.h"
 
 void virgo_time_trace(struct virgo_timing *timing, struct mimic_trace_source *source)

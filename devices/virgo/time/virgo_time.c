@@ -178,7 +178,7 @@ static void end_kernel(struct virgo_time *device, unsigned int unit, uint64_t da
 	device->host.complete(device->host.context, owner, data, device->now);
 }
 
-/* What is over in time is over to the program. */
+/* Ends for the program the commands, kernels and waits that are over in virtual time. */
 static void settle(struct virgo_time *device)
 {
 	uint64_t owner, over;
@@ -223,7 +223,7 @@ static bool is_stuck(const struct virgo_time *device)
 	return is_running && virgo_time_next(device->timing) == UINT64_MAX;
 }
 
-/* What the cluster does next, before `until`. */
+/* Does the cluster's next step before `until`. */
 static void step(struct virgo_time *device, uint64_t until)
 {
 	if (is_stuck(device)) {
@@ -263,7 +263,7 @@ uint64_t virgo_timed_advance_until(struct virgo_time *device, uint64_t until)
 	return device->now;
 }
 
-/* What nobody waits for need not be done in its time. */
+/* Steps that no access waits for may be done later. */
 uint64_t virgo_timed_next(const struct virgo_time *device)
 {
 	if (is_stuck(device))
@@ -371,7 +371,7 @@ struct mimic_model *virgo_timed_model(struct virgo_time *device)
 
 void virgo_timed_statistics(struct virgo_time *device, uint64_t now, struct virgo_time_statistics *statistics)
 {
-	/* Where a look comes late nothing is undone. */
+	/* The device may be ahead of `now`: nothing is undone. */
 	if (now < device->now)
 		now = device->now;
 	virgo_timed_advance(device, now);
