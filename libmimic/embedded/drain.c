@@ -58,7 +58,7 @@ static bool store_piece(struct embedded_instance *instance, struct embedded_lane
 	lane->left -= (uint32_t)done;
 	if (done == piece)
 		return true;
-	/* Not again at each look at a queue that is still full. */
+	/* Not again at each check of a queue that is still full. */
 	if (done)
 		prefetch_ahead(lane, values + done, piece - done);
 	return false;

@@ -66,7 +66,7 @@ static int wait_behind(struct embedded_instance *instance, struct embedded_lane 
 	return 0;
 }
 
-/* What an access works on whose turn among the threads counts, by bit. */
+/* The parts of the device that the access uses and for which threads' accesses keep their order, by bit. */
 static uint32_t ordered(const struct embedded_device *handle, const struct mimic_access *access)
 {
 	const struct mimic_kind *kind = handle->instance->kind;
@@ -77,8 +77,8 @@ static uint32_t ordered(const struct embedded_device *handle, const struct mimic
 }
 
 /*
- * A program's threads may use such a device in turn, and what another one has posted
- * comes first. It still lies in that one's ring, and may have to wait there.
+ * A program's threads may use such a device in turn, and earlier posts of another thread come
+ * first. They still lie in that thread's ring, and may have to wait there.
  */
 static int order_behind(struct embedded_device *handle, struct embedded_lane *lane, uint32_t works_on)
 {

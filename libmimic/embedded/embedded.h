@@ -3,7 +3,7 @@
  * The embedded transport: the device model lives in this process.
  *
  * Each thread has a lane to each instance. mimic_device_post() writes commands
- * into the lane's ring without any lock; whoever holds the instance's lock
+ * into the lane's ring without any lock; a thread that takes the instance's lock
  * drains all lanes into the model first. So the model's cache lines stay with
  * the thread that consumes, and a thread that only posts writes only its ring.
  *
@@ -34,12 +34,12 @@
 /* Stores behind a full queue whose data is prefetched: about what a queue holds. */
 #define EMBEDDED_PREFETCH_AHEAD 64
 
-/* What a lane's thread waits for. */
+/* The reason why a lane's thread waits. */
 enum embedded_wait {
 	EMBEDDED_WAIT_NONE,
 	EMBEDDED_WAIT_ANSWER,	/* its access is parked in the model */
 	EMBEDDED_WAIT_ROOM,	/* `wanted` words of its ring are to be free */
-	EMBEDDED_WAIT_ORDER,	/* what lane `behind` has posted, up to `wanted`, comes first */
+	EMBEDDED_WAIT_ORDER,	/* posts of lane `behind`, up to position `wanted`, come first */
 };
 
 enum embedded_state {
@@ -269,7 +269,7 @@ void mimic_embedded_explain(struct embedded_instance *instance, struct embedded_
 int mimic_embedded_jobs_start(struct embedded_instance *instance, const void *parameters);
 /* With the lock, of a device that is not open any more: nobody takes another job. */
 void mimic_embedded_jobs_end(struct embedded_instance *instance);
-/* Then, without the lock: waits for the jobs that are out, and for the workers. */
+/* Then, without the lock: waits for the outstanding jobs, and for the workers. */
 void mimic_embedded_jobs_stop(struct embedded_instance *instance);
 /* With the lock, at the end of every section: is there a job, and which thread looks after it? */
 void mimic_embedded_jobs_settle(struct embedded_instance *instance, bool is_worker);

@@ -72,7 +72,7 @@ int mimic_embedded_device_eventfd(struct mimic_device *device, int fd, uint64_t 
 	}
 	before = instance->event_fd;
 	instance->event_fd = copy;
-	/* What has happened already raises the interrupt here. */
+	/* Earlier events raise the interrupt here. */
 	instance->kind->enable_events(instance->model, events, instance->clock.now);
 	mimic_embedded_leave(instance);
 	if (before >= 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a thread that waits for an embedded device waits for, in words. Also in signal handlers. */
+/* Says in words why a thread waits for an embedded device. Also in signal handlers. */
 #include "libmimic/embedded/embedded.h"
 
 #include "devices/explain.h"

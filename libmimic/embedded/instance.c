@@ -188,7 +188,7 @@ static void start_handle(struct embedded_instance *instance, struct embedded_dev
 	handle->first_page = 0;
 	handle->pages = UINT8_MAX;	/* the model knows which there are */
 	if (contexts) {
-		/* What was posted for the context's last user must not become the next one's. */
+		/* Posts of the context's last user must not reach the next user's context. */
 		mimic_embedded_drain(instance);
 		contexts->attach(instance->model, handle->context, 1, instance->clock.now);
 		handle->first_page = (uint8_t)contexts->first_page(handle->context);
@@ -289,7 +289,7 @@ int mimic_embedded_open(struct mimic_device **device, const char *name,
 	return 0;
 }
 
-/* With the lock: the device has just closed. What is left of it goes without the lock. */
+/* With the lock: the device has just closed. The caller frees `gone` without the lock. */
 static void stop(struct embedded_instance *instance, struct embedded_model *gone)
 {
 	mimic_embedded_discard(instance);
@@ -312,7 +312,7 @@ void mimic_embedded_close(struct mimic_device *device)
 
 	if (!self || mimic_embedded_take(instance, self->number))
 		return;
-	/* What was posted still reaches memory. The next open of the instance gets a new model. */
+	/* Posts still reach memory. The next open of the instance gets a new model. */
 	mimic_embedded_drain(instance);
 	if (instance->kind->contexts)
 		instance->kind->contexts->attach(instance->model, handle->context, 0, instance->clock.now);

@@ -102,7 +102,7 @@ static struct mimic_model *make_model(struct embedded_instance *instance, const 
 	return instance->kind->create(parameters, &host, memory);
 }
 
-/* What the program is traced into, if it is. */
+/* Traces the model into the spool of the process, if there is one. */
 static void start_trace(const char *name, struct mimic_model *model)
 {
 	struct mimic_spool *spool = mimic_process_trace();

@@ -174,7 +174,7 @@ int mimic_embedded_state_reset(const char *name)
 		return error;
 	power_on(instance);
 	mimic_embedded_leave(instance);
-	/* Jobs that were out end soon. The program may have begun others: then that is that. */
+	/* Waits for outstanding jobs, which end soon. Not for long: the program may have begun others. */
 	for (unsigned int i = 0; i < JOB_TRIES && atomic_load(&instance->jobs.out); i++)
 		pause_for(JOB_NANOSECONDS);
 	return 0;

@@ -369,7 +369,7 @@ static int listen_at(const struct sockaddr_un *address)
 
 	if (fd < 0)
 		return -1;
-	/* What this process was before an exec, or another one of its number, may have left one. */
+	/* This process before an exec, or an earlier one with its number, may have left a socket. */
 	unlink(address->sun_path);
 	/* The file gets this mode; umask() would be for all threads of the program. */
 	if (!fchmod(fd, 0600) && !bind(fd, (const struct sockaddr *)address, sizeof(*address)) &&

@@ -19,7 +19,7 @@ int mimic_embedded_socket_make_directory(const char *path);
 /* Of one process. The same errors. */
 int mimic_embedded_socket_path(pid_t pid, char *path, size_t size);
 
-/* A device has been opened. Under the device table's lock. What cannot be done is left undone. */
+/* A device has been opened: starts the socket, if that is possible. Under the device table's lock. */
 void mimic_embedded_socket_start(void);
 void mimic_embedded_socket_after_fork(void);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Which devices have accesses at work right now. A page leaves the table first; then its holder is looked
- * at here. An access announces itself first, and looks at the table once more. Between the two
- * steps of an access there would have to be a barrier, which takes longer than the rest: so the side that
- * looks, which is rare, makes one for all threads.
+ * The accesses to devices that are in progress. A thread that unmaps a page removes it from the table, and
+ * then checks here whether the page's holder is being accessed. A thread that makes an access announces it
+ * first, and then reads the table once more. Between these two steps there would have to be a barrier, which
+ * takes longer than the rest: so the thread that unmaps, which is rare, makes one for all threads.
  */
 #include <errno.h>
 
@@ -25,7 +25,7 @@ static bool take(struct access_slot *slot, long before)
 {
 	if (!atomic_compare_exchange_strong(&slot->thread, &before, thread_id()))
 		return false;
-	/* What a thread left that is gone, if it jumped out of an access. */
+	/* Left by a thread that jumped out of an access and has ended. */
 	if (before)
 		atomic_store(&slot->holder, NULL);
 	mimic_preload_access_own = slot;

@@ -154,7 +154,7 @@ static int node_ioctl(struct holder *holder, unsigned long command, char *argume
 		return -ENODEV;
 	if (is_command(command, ACCELERATOR_IOCTL_INFO(kind->ioctl_type)))
 		return node_info(holder, argument);
-	/* What an eventfd of a kind without events counts only a driver sees. */
+	/* An eventfd of a kind without events counts page faults, which only a driver sees. */
 	if (kind->take_events && is_command(command, ACCELERATOR_IOCTL_EVENTFD(kind->ioctl_type)))
 		return node_eventfd(holder, argument);
 	return -ENOTTY;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What happens before the program's main(). */
+/* The library's start, before the program's main(). */
 #include <elf.h>
 #include <malloc.h>
 #include <sys/auxv.h>

@@ -103,7 +103,7 @@ int mimic_preload_mapping_insert(uintptr_t address, const struct mapping *mappin
 	while (atomic_load(&table[i].page_number) > REMOVED)
 		i = (i + 1) % TABLE_SIZE;
 	atomic_store_explicit(&table[i].target, pack(mapping), memory_order_release);
-	/* release: whoever sees the page sees its target */
+	/* release: a thread that sees the page sees its target */
 	atomic_store_explicit(&table[i].page_number, page_number, memory_order_release);
 	has_changed();
 	widen(address);

@@ -224,7 +224,7 @@ EXPORT int ppoll(struct pollfd *files, nfds_t count, const struct timespec *time
 	return result;
 }
 
-/* What ppoll() is when the program was built with _FORTIFY_SOURCE. */
+/* ppoll() of a program that was built with _FORTIFY_SOURCE. */
 EXPORT int __ppoll_chk(struct pollfd *files, nfds_t count, const struct timespec *timeout,
 		       const sigset_t *set, size_t size);
 EXPORT int __ppoll_chk(struct pollfd *files, nfds_t count, const struct timespec *timeout,
@@ -309,7 +309,7 @@ EXPORT void _longjmp(jmp_buf target, int value)
 	__builtin_unreachable();
 }
 
-/* What longjmp() is when the program was built with _FORTIFY_SOURCE. */
+/* longjmp() of a program that was built with _FORTIFY_SOURCE. */
 EXPORT void __longjmp_chk(jmp_buf target, int value) __attribute__((noreturn));
 EXPORT void __longjmp_chk(jmp_buf target, int value)
 {

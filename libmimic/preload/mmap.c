@@ -27,7 +27,7 @@ static size_t round_up(size_t length)
 	return (length + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
 }
 
-/* What the kernel's and the driver's mmap check, in this order. */
+/* The checks of the kernel's and the driver's mmap, in their order. */
 static int check_request(int descriptor, size_t length, int protection, int flags, off_t offset)
 {
 	int type = flags & MAP_TYPE;
@@ -158,7 +158,7 @@ static bool map_kernels(void *address, size_t length, int protection, int flags,
 	size_t count = length >> PAGE_SHIFT;
 	struct holder *holder;
 
-	/* What the driver refuses it refuses itself. */
+	/* The driver refuses these by itself. */
 	if (!kind || check_request(descriptor, length, protection, flags, offset) || first >= kind->pages ||
 	    count > kind->pages - first)
 		return false;

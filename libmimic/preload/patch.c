@@ -299,7 +299,7 @@ static void forget_locked(uintptr_t start, size_t length, bool is_gone)
 	}
 }
 
-/* What comes there next is other text: instructions that could not be replaced are tried anew. */
+/* Other text may be mapped there next: instructions that could not be replaced are tried anew. */
 static void try_anew(uintptr_t start, size_t length)
 {
 	unsigned int count = mimic_preload_patch_count();

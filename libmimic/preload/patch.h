@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Trap once: an instruction that has trapped on a device's page is replaced by a jump to
- * a trampoline, which asks the device by a call. What the files of this share.
+ * a trampoline, which asks the device by a call. Declarations that the patch_ files share.
  *
  * A site is an instruction of the program's text that has trapped, or one that was moved
  * to make room for the jump before it. Sites, their
@@ -199,7 +199,7 @@ void mimic_preload_code_check(void (*gone)(uintptr_t start, size_t length));
 
 /* --- patch_enter_x86.c: from a trampoline to the library ------------------------ */
 
-/* What a trampoline's call keeps of the program, on its stack. The stub has the same offsets. */
+/* The program's registers that a trampoline's call keeps on its stack. The stub has the same offsets. */
 struct patch_frame {
 	struct mimic_registers registers;
 	uint64_t rip; /* the instruction; the one behind it, once it is complete */
@@ -213,7 +213,7 @@ struct patch_frame {
 	uint64_t pushed_flags;
 };
 
-/* What a trampoline calls. */
+/* The stub that a trampoline calls. */
 void mimic_preload_patch_enter(void);
 /* The half of the stub that is in C: was the access done? Vector registers are not stored yet (libmimic/base/vectors.h). */
 bool mimic_preload_patch_access(struct patch_site *site, struct patch_frame *frame);
@@ -274,13 +274,13 @@ bool mimic_preload_patch_is_departure(ucontext_t *context);
 /* --- handlers.c: the program's handlers of other signals ------------------------ */
 
 /*
- * What the kernel gets in place of a program's handler: ours, which shows the program its own context; or
- * what the program gave, if that is no handler.
+ * The handler to give to the kernel in place of the program's: ours, which shows the program its own context;
+ * or the program's value itself, if that is no handler.
  */
 sighandler_t mimic_preload_handlers_replace(int number, sighandler_t program);
 /* The program's handler of a signal, by now; to be asked before it is replaced. */
 sighandler_t mimic_preload_handlers_get(int number);
-/* What the program had set, if the kernel had this and we had `before`. */
+/* The program's handler, if the kernel had `of_kernel` and we had `before`. */
 sighandler_t mimic_preload_handlers_restore(sighandler_t of_kernel, sighandler_t before);
 
 /* --- arena.c: addresses of device pages ------------------------------------------ */

@@ -2,7 +2,7 @@
 /*
  * For --stat: the function and the source line of an instruction. libdw of elfutils reads them, if it is
  * installed: it is loaded at the end of the program only, into the process itself. A child process would be
- * seen by the program's handler of SIGCHLD, and by whoever waits for its children.
+ * seen by the program's handler of SIGCHLD, and by its calls of wait().
  */
 #include <string.h>
 

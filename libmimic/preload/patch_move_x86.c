@@ -17,7 +17,7 @@ struct cursor {
 	bool is_wide; /* REX.W */
 };
 
-/* What comes behind an opcode. */
+/* The bytes behind an opcode. */
 enum form {
 	NONE_SUCH, /* or one that must stay where it is */
 	PLAIN,

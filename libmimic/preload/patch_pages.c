@@ -89,7 +89,7 @@ static uintptr_t kept_for_stack(void)
 	return limit.rlim_cur < KEPT_FOR_STACK ? KEPT_FOR_STACK : limit.rlim_cur;
 }
 
-/* What the heap and the stack may need, as of when it was last asked for. */
+/* Addresses that the heap and the stack may need, when they were last read. */
 static struct {
 	bool is_known;
 	uintptr_t heap, heap_end, stack;

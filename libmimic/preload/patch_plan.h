@@ -91,7 +91,7 @@ size_t mimic_preload_patch_code_size(unsigned int length);
 bool mimic_preload_patch_code(const struct patch_target *target, uintptr_t place, struct patch_block block,
 			      uintptr_t enter, uintptr_t site, uint8_t code[PATCH_CODE_MAX]);
 
-/* What the program's registers are while a thread stands `offset` bytes into a trampoline. */
+/* The state of the program's registers while a thread stands `offset` bytes into a trampoline. */
 struct patch_moment {
 	bool is_after; /* the instruction is complete: the program stands behind it */
 	bool has_frame; /* the stack pointer is PATCH_ROOM too low */

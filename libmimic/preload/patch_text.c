@@ -229,7 +229,7 @@ static void drop(struct range *range)
 	*range = ranges[--range_count];
 }
 
-/* What goes on existing of a range that is unmapped in part is closed; so is its whole. */
+/* Closes ranges that are unmapped, also those of which a part stays mapped. */
 void mimic_preload_code_close(uintptr_t start, size_t length, bool is_gone)
 {
 	unsigned int i;

@@ -50,7 +50,7 @@ void *mimic_preload_next(const char *name);
  * handler of the program may map and unmap too. Calls that libmimic makes
  * meanwhile on the same thread pass through our wrappers untouched.
  * Order: this lock, then libmimic's. libmimic calls our wrappers with its locks
- * held, so a wrapper takes this one only after a look without it has found a
+ * held, so a wrapper takes this one only after it has found, without it, a
  * descriptor or a page of ours; libmimic has none.
  */
 struct mimic_preload_lock {
@@ -173,8 +173,8 @@ size_t mimic_preload_mapping_remove(uintptr_t start, size_t length);
 /* false: the kernel's protection is what counts there. */
 bool mimic_preload_mapping_set_protection(uintptr_t address, int protection);
 /*
- * Another number after each change of the table, and in a child. What was found in the table before is still
- * true for an access that has announced itself (accesses.c) and finds the same number then.
+ * Another number after each change of the table, and in a child. An access that has announced itself
+ * (accesses.c) and then finds the same number may use an entry that it read before.
  */
 extern _Atomic uint64_t mimic_preload_mappings_version;
 /*
@@ -227,8 +227,9 @@ static inline unsigned int mimic_preload_mask_bit(int number)
 }
 
 /*
- * An access of this thread is at work on a holder's device. By a plain store, where a barrier of all
- * threads can be had by whoever looks; else by an atomic count. Returns what access_end() needs.
+ * An access of this thread to a holder's device is in progress. Announced by a plain store, where the thread
+ * that checks (accesses.c) can make a barrier for all threads; else by an atomic count. Returns the slot for
+ * access_end().
  */
 struct access_slot {
 	_Alignas(64) _Atomic(struct holder *) holder;
@@ -268,7 +269,7 @@ void mimic_preload_accesses_after_fork(void);
 bool mimic_preload_page_find(uintptr_t address, struct mapping *mapping);
 /* An access of at most 8 bytes, in one page. 0 or -errno. */
 int mimic_preload_bus_access(uintptr_t address, unsigned int size, bool is_write, uint64_t *data);
-/* What the device has to say to its user goes to stderr. */
+/* Writes the device's message for its user to stderr. */
 void mimic_preload_pass_on_report(struct mimic_device *device);
 
 /* --- main.c ---------------------------------------------------------------------- */

@@ -16,7 +16,7 @@
 #define SIGNAL_COUNT 65
 
 /*
- * What the program set. Read in the fault handler without a lock: the
+ * The action that the program set. Read in the fault handler without a lock: the
  * sequence is odd while somebody writes, and writers block all signals, so
  * that no handler on their own thread can wait for them.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What stat() and access() say of our nodes: a character device that anybody
- * may read and write. On x86-64 struct stat and struct stat64 are one layout.
+ * stat() and access() of our nodes: each is a character device that anybody may
+ * read and write. On x86-64 struct stat and struct stat64 are one layout.
  */
 #include <errno.h>
 #include <fcntl.h>

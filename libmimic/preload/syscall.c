@@ -35,7 +35,7 @@ static void before_filter(void)
 	mimic_preload_signals_filtered();
 }
 
-/* What reads a clock is ended then, too. */
+/* Strict seccomp ends a program that reads a clock, too: mimic reads none from here on. */
 static long become_strict(long number, const long *a)
 {
 	long result;
