@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the benchmarks of DARE share. */
+/* Declarations that the benchmarks of DARE share. */
 #ifndef MIMIC_BENCH_DARE_H
 #define MIMIC_BENCH_DARE_H
 

@@ -25,7 +25,7 @@ enum {
 #define WARM_UP_US 300000
 #define MEASURED_US 1500000
 
-/* What the clients and the program that measures share. */
+/* Memory that the clients and the program that measures share. */
 struct board {
 	_Atomic unsigned int ready;
 	_Atomic bool go, over;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a daemon costs that has nothing to do: 16 devices, 8 clients connected. */
+/* The cost of a daemon that has nothing to do: 16 devices, 8 clients connected. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What an access costs under `mimic run` once its instruction has been replaced: beside the library's call of
- * the same access, the round trip of two lines, and a handler of SIGSEGV.
+ * The cost of an access under `mimic run` once its instruction has been replaced: beside the library's call
+ * of the same access, the round trip of two lines, and a handler of SIGSEGV.
  */
 #include <errno.h>
 #include <fcntl.h>

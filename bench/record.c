@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a recording costs: SpMV by LIMA in a process that is recorded, beside one that is not. */
+/* The cost of a recording: SpMV by LIMA in a process that is recorded, beside one that is not. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

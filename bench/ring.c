@@ -163,7 +163,7 @@ static void *floor_reader(void *opaque)
 	return sum == 1 ? opaque : NULL;
 }
 
-/* What no ring can beat: words that one CPU wrote, read by another as a plain array. */
+/* A lower bound for any ring: words that one CPU wrote, read by another as a plain array. */
 static double transfer_floor(void)
 {
 	double value = 0;

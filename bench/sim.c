@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Virtual time: SpMV by one core of the maple-fpga preset, and by 64. What takes place before and after
- * falls out: a long run less a short one. Beside the same program with hooks that do nothing. And DARE's MPU,
- * in cycles of its own, with all that the program does for them.
+ * Virtual time: SpMV by one core of the maple-fpga preset, and by 64, beside the same program with hooks that
+ * do nothing. A long run less a short one, so that start and end do not count. And DARE's MPU, in cycles of
+ * its own, with all that the program does for them.
  */
 #include <fcntl.h>
 #include <json-c/json.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What looks cost, and what they cost those who use the device meanwhile: SpMV by LIMA
- * on a daemon with a reader that never stops, by STATE or by the state filesystem, beside
- * the same without one; and embedded in a process that would show its devices if asked.
+ * The cost of reading a device's state, for the reader and for programs that use the device: SpMV by
+ * LIMA on a daemon with a reader that never stops, by STATE or by the state filesystem, beside the
+ * same without one; and embedded in a process that would show its devices if asked.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -68,7 +68,7 @@ static void look_by_value(struct looked_at *at)
 	read_file(at, "devices/" DEVICE "/tlb/entries");
 }
 
-/* --- what a look takes ------------------------------------------------------------------------- */
+/* --- the time of one reading ------------------------------------------------------------------- */
 
 static double window(struct looked_at *at, look_function *look)
 {

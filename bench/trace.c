@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What a trace costs: nothing of it in use beside a model that was compiled without it,
- * and what an event costs when there is one. The model is driven directly, so that
- * nothing else is measured: of MAPLE words through a queue, by pointers in batches, and as
- * single accesses, which have the most events for what they do; the others are in
- * trace_kinds.c. And all of it, in a program that is traced.
+ * The cost of traces: of a model with an unused trace beside one that was compiled without, and of
+ * each event of a trace. The model is driven directly, so that nothing else is measured: for MAPLE
+ * words through a queue, by pointers in batches, and as single accesses, which have the most events
+ * for their work; the other kinds are in trace_kinds.c. And the cost of all in a traced program.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -134,7 +133,7 @@ static void measure_off(struct side *hooked, struct side *plain, const char *nam
 	struct bench_row row = { .unit = "ns/step" };
 
 	for (int i = 0; i < ROUNDS; i++) {
-		/* Both orders: whoever comes second finds warmer caches. */
+		/* Both orders: the second one finds warmer caches. */
 		if (i & 1)
 			with[i] = window(hooked, step);
 		without[i] = window(plain, step);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a trapped load costs, beside a handler that only decodes one mov and skips it. */
+/* The cost of a trapped load, beside a handler that only decodes one mov and skips it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

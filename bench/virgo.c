@@ -198,7 +198,7 @@ static void fused_gemm(const struct bench_options *options)
 	virgo_close(virgo);
 }
 
-/* What all later runs must give. */
+/* Keeps the result that all later runs must give. */
 static void keep_result(const struct problem *p, enum virgo_type type)
 {
 	for (size_t i = 0; i < p->side * p->side; i++)
@@ -301,7 +301,7 @@ static struct virgo *open_two_units(void)
 	return virgo;
 }
 
-/* What one of two threads multiplies with: OpenBLAS, or a unit. */
+/* The multiplier of one of two threads: OpenBLAS, or a unit. */
 struct multiplier {
 	const struct openblas *blas;	/* NULL: the unit */
 	struct virgo *virgo;
@@ -337,7 +337,7 @@ static double time_multipliers(struct multiplier *multipliers, unsigned int coun
 	return bench_now() - start;
 }
 
-/* What two units gain over one, beside what two threads of OpenBLAS gain over one: two CPUs may share a core. */
+/* The gain of two units over one, beside that of two threads of OpenBLAS: two CPUs may share a core. */
 static void compare_gains(struct multiplier *cores, struct multiplier *units)
 {
 	double times[BENCH_RUNS], ratios[BENCH_RUNS], gains[BENCH_RUNS], reference, gain;

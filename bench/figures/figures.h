@@ -76,8 +76,8 @@ void inputs_remove(const struct runs *runs);
 /* The same on the data sets that null models run, one of each kernel; nothing is run yet. */
 int runs_small(struct runs *small, const struct runs *runs);
 /*
- * The same with settings on top, on the systems whose names begin with `systems`. What does not
- * differ from `base` is taken from there. `name` stays the caller's.
+ * The same with more settings on the systems whose names begin with `systems`. Results that do not
+ * differ from those of `base` are taken from there. `name` stays the caller's.
  */
 int runs_variant(struct runs *variant, const struct runs *base, const char *name, const char *settings,
 		 const char *systems);
@@ -154,7 +154,7 @@ struct row {
 	const char *why;	/* in kind, or deviates */
 };
 
-/* What some runs make of a row. */
+/* A row in some runs. */
 struct outcome {
 	double value;		/* 0: none */
 	bool is_falling;	/* the shape of M16 */
@@ -183,7 +183,7 @@ double row_value(const struct runs *runs, unsigned int number);
 double lowest_of_desc(const struct runs *runs);
 /* M14: the lower one of four and eight threads. 0: not both are there. */
 double lowest_scaling(const struct runs *runs, unsigned int kernels);
-/* What the worst step leaves where the round trip grows: below 1 each is slower. INFINITY: a step is not there. */
+/* The worst step to a longer round trip, as a ratio: below 1 each is slower. INFINITY: a step is missing. */
 double worst_step(const struct runs *runs, unsigned int kernels);
 /* M16: no kernel gets faster by a longer round trip, and their mean gets slower with each. */
 bool is_falling(const struct runs *runs);
@@ -197,7 +197,7 @@ size_t gates_check(struct gate *gates, const struct runs *runs);
 
 /* --- plots.c ------------------------------------------------------------------------------------- */
 
-/* What is said of each data set: cycles of one system by those of another. */
+/* The speedup that is printed for each data set: cycles of one system by those of another. */
 struct speedup {
 	const char *label, *before, *after;
 };

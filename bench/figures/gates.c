@@ -29,7 +29,7 @@ static double lower_of(const struct runs *runs, enum metric metric, const char *
 	return fmin(metric_ratio(runs, SPMV, metric, above, below), metric_ratio(runs, SDHP, metric, above, below));
 }
 
-/* What the L1 is for once LIMA has taken the irregular accesses out of it. */
+/* The share of the L1 once LIMA has taken the irregular accesses out of it. */
 static void gate_of_l1(struct gate *gate, const struct runs *runs)
 {
 	double share = fmin(metric_l1_share(runs, SPMV, "F lima 1"), metric_l1_share(runs, SDHP, "F lima 1"));

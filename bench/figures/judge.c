@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a row's verdict is: of its value, what the paper says, and what the row's null model gives. Nothing is run here. */
+/* Decides a row's verdict from its value, the paper's, and that of the row's null model. Runs nothing. */
 #include <math.h>
 #include <string.h>
 

@@ -42,7 +42,7 @@ static void print_rows(const struct rows *rows)
 	puts(".");
 }
 
-/* What the numbers above are not of. */
+/* Says which data the numbers above leave out. */
 static void print_data(const struct runs *runs)
 {
 	for (size_t i = 0; i < runs->set_count; i++) {

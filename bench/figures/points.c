@@ -9,7 +9,7 @@
 #include "bench/figures/figures.h"
 #include "tools/common/jobs.h"
 
-/* What a command takes of a processor where datasets.csv says nothing. */
+/* Processor time of a command for which datasets.csv has none. */
 #define SECONDS_OF_A_POINT 0.3
 #define WORDS_MAX 40
 
@@ -275,7 +275,7 @@ static int make_batch(struct batch *batch, struct runs *const *runs, size_t coun
 	return 0;
 }
 
-/* What was not run because others run the same. */
+/* Takes the results of points that were not run because others run the same. */
 static void take_same(struct runs *runs)
 {
 	for (size_t set = 0; set < runs->set_count; set++) {

@@ -45,7 +45,7 @@ int runs_variant(struct runs *variant, const struct runs *base, const char *name
 	variant->systems = calloc(base->system_count, sizeof(*variant->systems));
 	if (!variant->systems)
 		return figures_error("%s", strerror(ENOMEM));
-	/* What is measured runs on F. */
+	/* Measured points run on F. */
 	if (strncmp("F", systems, length) == 0)
 		variant->settings = settings;
 	for (size_t i = 0; i < base->system_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What each row of paper.csv is in our runs and in those of its null model. */
+/* The value of each row of paper.csv in our runs and in those of its null model. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ double lowest_of_desc(const struct runs *runs)
 		    metric_ratio(runs, SDHP, CYCLES, "S desc 2", "S maple 2"));
 }
 
-/* What the speedup over doall with more threads is, of that with two. */
+/* The speedup over doall with more threads, relative to that with two. */
 static double scaling(const struct runs *runs, unsigned int kernels, const char *doall, const char *maple)
 {
 	double two = speedup(runs, kernels, "S doall 2", "S maple 2");
@@ -126,7 +126,7 @@ void rows_judge(struct rows *rows, const struct runs *runs, const struct nulls *
 	}
 }
 
-/* Checked in by whoever ran make figures-ranges: it takes longer than all else here. */
+/* Checked in by a person who ran make figures-ranges: it takes longer than all else here. */
 static int read_error_bars(struct rows *rows, const char *folder)
 {
 	struct table table;

@@ -9,7 +9,7 @@
 
 #include "bench/bench.h"
 
-/* What a trapped load takes, in nanoseconds: the program on CPU 0. */
+/* The time of a trapped load, in nanoseconds: the program on CPU 0. */
 struct bench_traps {
 	double in_kernel;	/* answered by the bus: an inert page */
 	double spinning;	/* by the daemon, on the other CPU, both spinning */

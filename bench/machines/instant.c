@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What mimicd is compared with: a vfio-user server that answers at once and does nothing. BAR 0 is one page, whose
- * loads give 0; BAR 2 is a page of memory, in which a thread answers questions while the machine wants it to (a store
- * to BAR 0). One machine, then it ends.
+ * The reference for mimicd's times: a vfio-user server that answers at once and does nothing. BAR 0 is one
+ * page, whose loads give 0; BAR 2 is a page of memory, in which a thread answers questions while the machine
+ * wants it to (a store to BAR 0). It serves one machine, then it ends.
  */
 #include <errno.h>
 #include <pthread.h>

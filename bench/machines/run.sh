@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# What a trap and a lane cost in a virtual machine: prints the guest's table.
+# The cost of a trap and of a lane in a virtual machine: prints the guest's table.
 # usage: run.sh BUILD CACHE ARCH
 set -u
 build=$1 cache=$2 arch=$3

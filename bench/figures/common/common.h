@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the figures of all papers share: tables, gates, null models, verdicts, files. */
+/* Code that the figures of all papers share: tables, gates, null models, verdicts, files. */
 #ifndef BENCH_FIGURES_COMMON_H
 #define BENCH_FIGURES_COMMON_H
 
@@ -109,10 +109,10 @@ enum verdict {
 	IN_KIND, DEVIATES, NO_DATA, VERDICTS
 };
 
-/* What a verdict depends on. */
+/* The conditions that a verdict depends on. */
 struct judgement {
 	bool is_there;		/* else there is no data */
-	bool holds;		/* what the paper says */
+	bool holds;		/* the paper's statement */
 	bool is_near;		/* the paper gives something that can be reproduced, and this is it */
 	bool is_in_kind;
 	bool has_null;		/* a null model with data */
@@ -134,7 +134,7 @@ struct bar bar_find(const struct table *table, const char *id);
 /* "-25% +20%"; "": there is none. */
 void bar_print(char *text, size_t size, struct bar bar);
 
-/* What was run with those settings on those systems ("": on all). */
+/* One end of a range: runs with these settings on these systems ("": on all). */
 struct range_end {
 	const char *settings, *systems;
 };

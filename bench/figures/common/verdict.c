@@ -7,7 +7,7 @@ enum verdict verdict_of(struct judgement judgement)
 		return NO_DATA;
 	if (judgement.holds && judgement.null_holds)
 		return CONSISTENT;
-	/* What no null model has failed has not been tested. */
+	/* Without a null model that failed, the statement has not been tested. */
 	if (judgement.is_near && judgement.has_null)
 		return REPRODUCED;
 	return judgement.is_in_kind ? IN_KIND : DEVIATES;

@@ -38,7 +38,7 @@ struct dare_system {
 	const char *set;		/* of SIZE_NAMED */
 };
 
-/* What a point has counted. */
+/* The counts of a point. */
 struct dare_result {
 	bool is_there;
 	double cycles, mma, macs;
@@ -75,7 +75,7 @@ bool dare_is_point(const struct dare_runs *runs, const struct dare_system *syste
 		   enum dare_block block, const struct dare_set *set);
 /* reports.c: the last phase, which is the kernel. false: there is none, or not all of it. */
 bool dare_take_report(const char *path, struct dare_result *result);
-/* What the systems of that name have in one block size. NULL: there is no such system. */
+/* The results of the system of that name with one block size. NULL: there is no such system. */
 const struct dare_result *dare_results(const struct dare_runs *runs, const char *system, enum dare_kernel kernel,
 				       enum dare_block block);
 
@@ -230,7 +230,7 @@ int dare_plots_write(const struct dare_runs *runs);
 /* --- output.c --------------------------------------------------------------------------------------- */
 
 void dare_print_rows(const struct dare_rows *rows);
-/* What the numbers are not of. */
+/* Says which data the numbers leave out. */
 void dare_print_data(const struct dare_runs *runs, const struct dare_nulls *nulls);
 /* table.csv, and nulls.csv: each row on each of its null models. 0, or -1 with the reason said. */
 int dare_write_rows(const struct dare_rows *rows, const struct dare_runs *runs, const struct dare_nulls *nulls);

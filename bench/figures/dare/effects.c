@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What each end of a range moves: numbers by how much, and of rows without one whether what they say is still so. */
+/* The effect of each end of a range: how far it moves a row's number, or whether the row still holds. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static bool is_simulated(const struct dare_row *row)
 	return !is_kind(row, "parameters") && row->number != 23 && row->number != 24;
 }
 
-/* What a row says in some runs, in words. */
+/* A row's statement in some runs, in words. */
 static void print_statement(char *text, size_t size, const struct dare_row *row, const struct dare_runs *runs)
 {
 	struct dare_outcome outcome = dare_row_value(runs, row->number);

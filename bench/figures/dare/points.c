@@ -247,7 +247,7 @@ static int add_if_new(struct point_batch *batch, struct dare_runs *runs, size_t 
 	return add_point(batch, runs, system, kernel, block, set);
 }
 
-/* What was not run because others run the same. */
+/* Takes the results of points that were not run because others run the same. */
 static int take_same(struct point_batch *batch, struct dare_runs *runs, size_t system, enum dare_kernel kernel,
 		     enum dare_block block, size_t set)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What each row of dare_paper.csv is in some runs. */
+/* The value of each row of dare_paper.csv in some runs. */
 #include <math.h>
 
 #include "bench/figures/dare/dare.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What is computed of points. */
+/* Metrics that are computed from points. */
 #include "bench/figures/virgo/virgo.h"
 
 #define MULTIPLIERS 64		/* of one array of 8 x 8, or four cores */

@@ -68,7 +68,7 @@ static unsigned int count_rows(const struct virgo_rows *rows, enum verdict verdi
 
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct virgo_row *row = &rows->rows[i];
-		/* What has not been run with fits is the same with them. */
+		/* A row that has not been run with fits is the same with them. */
 		const char *word = is_fitted && row->fitted.values[0] != 0 ? row->fitted_verdict : row->verdict;
 
 		count += strcmp(word, verdict_name(verdict)) == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What is taken of the report of a point. */
+/* Reads the counts of a point from its report. */
 #include <json-c/json.h>
 
 #include "bench/figures/virgo/virgo.h"

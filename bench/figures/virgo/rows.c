@@ -77,7 +77,7 @@ static const char *judge(const struct virgo_row *row, const struct virgo_outcome
 		.is_there = outcome->values[0] != 0, .holds = holds,
 		/* A shape has no number that could be reproduced. */
 		.is_near = holds && !is_kind(row, "shape"),
-		/* What a fitted factor decides is near or not: nothing else says anything of it. */
+		/* A value that a fitted factor decides is near or not, and never "in kind". */
 		.is_in_kind = holds || (strcmp(row->unit, "reduction") && !is_kind(row, "shape") && is_within(row, outcome, 1 / FAR, FAR)),
 		.has_null = row->null.values[0] != 0, .null_holds = virgo_row_holds(row, &row->null),
 	}));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What each row of virgo_paper.csv is in some runs. */
+/* The value of each row of virgo_paper.csv in some runs. */
 #include "bench/figures/virgo/virgo.h"
 
 /* "Much smaller" (V23): so much of the other loss at most. */

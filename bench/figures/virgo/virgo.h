@@ -12,7 +12,7 @@
 
 enum virgo_energy { ENERGY_CORE, ENERGY_MACS, ENERGY_UNIT, ENERGY_SHARED, ENERGY_MEMORY, VIRGO_ENERGIES };
 
-/* What a point has counted. */
+/* The counts of a point. */
 struct virgo_result {
 	bool is_there;
 	double cycles;			/* of its kernels, one by one */
@@ -132,7 +132,7 @@ void virgo_gates(struct gate *gates, const struct table *texts, const struct vir
 
 #define VIRGO_VALUES 4
 
-/* What a row is in some runs. */
+/* A row in some runs. */
 struct virgo_outcome {
 	double values[VIRGO_VALUES];	/* 0: there is no data */
 	bool is_shape;			/* a shape holds */

@@ -87,7 +87,7 @@ INLINE void order_load(const uint32_t *a, const uint32_t *b, uint32_t half)
 	job(JOB_LOAD + half);
 }
 
-/* What count.py runs. m, n and k are multiples of TILE. */
+/* The function that count.py runs. m, n and k are multiples of TILE. */
 void kernel(uint32_t m, uint32_t n, uint32_t k, const uint32_t *a, const uint32_t *b, uint32_t *c);
 
 #endif

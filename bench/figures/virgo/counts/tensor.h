@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What both kernels of the tensor cores share: a warp's 16 x 8 of the tile of C, in registers f16 to f31. */
+/* Shared by both kernels of the tensor cores: a warp's 16 x 8 of the tile of C, in registers f16 to f31. */
 #ifndef VIRGO_COUNTS_TENSOR_H
 #define VIRGO_COUNTS_TENSOR_H
 
