@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the cases call: accesses on the current bus, and the program's memory. */
+/* Functions that the cases call: accesses on the current bus, and the program's memory. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

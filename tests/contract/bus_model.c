@@ -52,7 +52,7 @@ static void close_model(void)
 	opened->destroy_model(model);
 }
 
-/* What a device does by itself, all of it. */
+/* Does all the work that a device does by itself. */
 static void work_off(void)
 {
 	while (opened->works_by_ticks && model->ops->busy(model))

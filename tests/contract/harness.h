@@ -95,7 +95,7 @@ struct contract_exception {
 	bool slow_profile_only;		/* cases without it do not run here at all */
 };
 
-/* What the harness has to know of a device. */
+/* A device, as the harness sees it. */
 struct contract_device {
 	const char *name;		/* "maple0"; its node is /dev/maple0 */
 	const char *title;		/* before the ways' names in results; NULL: nothing */

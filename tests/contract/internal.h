@@ -10,7 +10,7 @@
 /* The ways that every device has; the last one has no program. */
 extern const struct contract_way contract_ways[];
 
-/* What one process of a contract's program does. */
+/* The run of one process of a contract's program. */
 struct contract_run {
 	const struct contract_way *way;
 	char name[64];			/* of the way, behind the device's title */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What must hold in a fuzz target; else it ends as a crash does. */
+/* A condition that must hold in a fuzz target; else the target ends as a crash does. */
 #ifndef TESTS_FUZZ_CHECK_H
 #define TESTS_FUZZ_CHECK_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What is expected of a context: the interpreter executes the head of the queue
+ * The expected state of a context: the interpreter executes the head of the queue
  * until a page is missing. Then instructions collect behind it, and when the
  * queue is full stores wait in the order in which they came.
  */

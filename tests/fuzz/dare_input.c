@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the bytes of fuzz_dare mean. */
+/* Decodes the input bytes of fuzz_dare. */
 #include "devices/dare/isa.h"
 #include "tests/fuzz/dare_input.h"
 #include "tests/fuzz/dare_side.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the bytes of fuzz_dare mean: addresses, instructions. */
+/* Decodes the input bytes of fuzz_dare: addresses, instructions. */
 #ifndef TESTS_FUZZ_DARE_INPUT_H
 #define TESTS_FUZZ_DARE_INPUT_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What fuzz_dare.c compares: a DARE model with memory whose pages behave in
- * every way that a page can (dare_side.c), and what has to come of each access
- * by the plain interpreter, a queue and a list of who waits (dare_expected.c).
+ * The two sides that fuzz_dare.c compares: a DARE model with memory whose pages
+ * behave in every way that a page can (dare_side.c), and the expected result of each
+ * access by the plain interpreter, a queue and a list of waiting threads (dare_expected.c).
  */
 #ifndef TESTS_FUZZ_DARE_SIDE_H
 #define TESTS_FUZZ_DARE_SIDE_H

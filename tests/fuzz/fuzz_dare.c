@@ -243,7 +243,7 @@ static void step_instruction(struct input *input, unsigned int context, unsigned
 {
 	struct instruction instruction = next_instruction(input);
 
-	/* What is dropped finds nothing: mostly there is no error. */
+	/* Mostly clears an error first: dropped instructions find no defects. */
 	if (expected[context].oracle.error && owner > 1)
 		clear_error(context);
 

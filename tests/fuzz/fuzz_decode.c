@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The decoder on any bytes. What must hold: it reads only what is available
+ * The decoder on any bytes. It must read only the bytes that are available
  * (each prefix of the input lies in an allocation of its exact size, for the
- * address sanitizer); it asks for more bytes until it can tell, and then the
- * answer is the same with more; and what it accepts is a load or store that
- * the emulation can carry out.
+ * address sanitizer); ask for more bytes until it can tell, and then give the
+ * same answer with more; and accept only loads and stores that the emulation
+ * can carry out.
  *
  * And the jumps that may replace it: each leads to where it should, reads no byte that is not
  * there, and changes no byte but the instruction's own. So every other address that a program may

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The decoders of arm64 and RISC-V on any words. What must hold: the answer is whole, and that of the word alone;
- * what is accepted is a load or store that the emulation can carry out; and it says what the word says, read a second
- * time from the manuals: of RISC-V the word is made again from the answer, of arm64 registers lie in fields of their
- * own, which change nothing else, and displacements have the limits of their form.
+ * The decoders of arm64 and RISC-V on any words. The answer must be complete and depend on the word alone; an
+ * accepted word must be a load or store that the emulation can carry out; and the answer must agree with the
+ * manuals, read a second time: of RISC-V the word is made again from the answer, of arm64 registers lie in
+ * fields of their own, which change nothing else, and displacements have the limits of their form.
  */
 #include <errno.h>
 #include <string.h>

@@ -244,7 +244,7 @@ static void step(struct input *input)
 	};
 	uint64_t value = bytes(input, 8);
 
-	/* What time does by itself is done before an image is taken. */
+	/* Does work that is due by time before an image is taken. */
 	side.now += 1 + (flags & STEP_LATER ? 1000 : 0);
 	side.model->ops->tick(side.model, side.now);
 	/* A thread that waits does nothing else, until a driver withdraws its access. */

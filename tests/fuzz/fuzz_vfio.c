@@ -4,8 +4,8 @@
  *
  * The oracle is a small model of what the machine was told: which messages cut it off, which are
  * refused and with what errno, the ranges of memory that are mapped, the configuration
- * space, roots and modes of address spaces, the device's memory, states of lanes. What the device itself
- * answers is other targets' business. After each input the daemon has as many descriptors as before.
+ * space, roots and modes of address spaces, the device's memory, states of lanes. The device's own answers
+ * are checked by other targets. After each input the daemon has as many descriptors as before.
  *
  * An input is a byte that says whether the device's memory is a function of its own, and a list of actions: a
  * byte that says which, and its operands.
@@ -96,7 +96,7 @@ static void power_on(void)
 	for (unsigned int i = 0; i < LANES; i++)
 		CHECK(!machine_lane_register(i));
 	machine.lies = false;
-	/* What it has at first is looked at elsewhere: here it is what changes, and what does not. */
+	/* Other tests check the initial values: this one checks which bits change. */
 	body.access = (struct mimicd_vfio_region_access){ 0, MIMICD_VFIO_REGION_CONFIG, 256 };
 	CHECK(!machine_transfer(false, &body));
 	memcpy(machine.config, body.data, sizeof(machine.config));
@@ -194,7 +194,7 @@ static void end(void)
 	machine_settle();
 }
 
-/* What the daemon opens once, when the first machine has interrupts. */
+/* Has the daemon open the descriptors that it opens once, for the first machine with interrupts. */
 static void try_interrupts(void)
 {
 	const struct mimicd_vfio_irq_set set = {

@@ -32,7 +32,7 @@ static void step_commands(struct input *input, unsigned int unit, unsigned int o
 
 	virgo_nobody_waits_as(owner);
 	virgo_finish_triple(unit, owner);
-	/* What is dropped finds nothing: mostly there is no error. */
+	/* Mostly clears an error first: dropped commands find no defects. */
 	if (expected[unit].error && how & 0xf0)
 		clear_error(unit);
 	if (expected[unit].is_stale && !virgo_expected_is_idle(unit))
@@ -61,7 +61,7 @@ static void step_anywhere(struct input *input, unsigned int unit, unsigned int o
 	for (unsigned int i = 0; i < s.count; i++) {
 		struct entry *entry = &s.entry[i];
 
-		/* What the reference has no answer to */
+		/* The reference has no answer to some convolutions. */
 		entry->is_compared = entry->funct != VIRGO_FUNCT_LOOP_CONV_WS || !(how & 16);
 		virgo_nobody_waits_as(owner);
 		virgo_send_by_stores(unit, owner, entry, false);

@@ -43,7 +43,7 @@ struct side {
 	uint64_t now;
 };
 
-/* Ticks until the model is idle, as whoever drives it does. true: it was not. */
+/* Ticks until the model is idle, as a driver does. true: it was not. */
 bool side_settle(struct side *side);
 
 /* NULL: nothing there, or not of that kind. */

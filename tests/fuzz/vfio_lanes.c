@@ -49,7 +49,7 @@ static void open_or_close_lane(struct input *input)
 		CHECK((uint32_t)after == value);
 }
 
-/* What a program writes: some bytes anywhere, or words at the beginning of the ring, with the head behind them. */
+/* Writes as a program: some bytes anywhere, or words at the ring's beginning, with the head behind them. */
 static void write_lane(struct input *input, bool is_ring)
 {
 	static struct transfer body;

@@ -29,7 +29,7 @@
 #define BAR5_SIZE 0x400000u		/* 64 of these, up to a power of two */
 #define BAR0_SIZE 0x4000u	/* a Virgo: two pages and the bus page, up to a power of two */
 
-/* What the machine should see. */
+/* The state that the machine should see. */
 struct machine {
 	bool is_split;
 	int fds[2];	/* of the registers, or of all; of the memory */

@@ -110,7 +110,7 @@ void machine_access_space(struct input *input, bool is_store)
 	}
 }
 
-/* What the device answers is not looked at: it must answer, or refuse what is outside. */
+/* The device must answer, or refuse an access outside; its answer is not checked. */
 void machine_access_anything(struct input *input, bool is_store)
 {
 	static struct transfer body;

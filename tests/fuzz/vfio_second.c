@@ -46,7 +46,7 @@ static void set_no_interrupts(struct input *input)
 	CHECK(machine_ask(MIMICD_VFIO_SET_IRQS, &set, sizeof(set), machine.event_fd, NULL, NULL) == EINVAL);
 }
 
-/* What it is told changes nothing of the device. */
+/* Messages to the memory function change nothing of the device. */
 void machine_use_memory_function(struct input *input)
 {
 	unsigned int what = byte(input);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What is expected of the barriers: who waits, and how often they have opened. */
+/* The expected state of the barriers: the threads that wait, and how often each barrier has opened. */
 #ifndef TESTS_FUZZ_VIRGO_BARRIERS_H
 #define TESTS_FUZZ_VIRGO_BARRIERS_H
 

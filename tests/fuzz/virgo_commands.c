@@ -7,7 +7,7 @@
 #define ADD VIRGO_LOCAL_ACCUMULATE
 #define ONE 0x3f800000ull
 
-/* What will be configured when all that was sent is done. */
+/* The configuration when all commands that were sent are done. */
 static struct {
 	struct {
 		uint64_t stride;

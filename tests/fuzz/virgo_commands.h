@@ -17,7 +17,7 @@ struct sequence {
 };
 
 void add_command(struct sequence *s, unsigned int funct, uint64_t rs1, uint64_t rs2, bool is_valid);
-/* What is configured is what the reference has: whenever the unit is idle. */
+/* Takes the configuration from the reference. The unit is idle. */
 void commands_follow(unsigned int unit);
 /* Valid ones, that belong together. */
 void next_commands(struct input *input, unsigned int unit, struct sequence *s);

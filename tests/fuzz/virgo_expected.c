@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What is expected of the units: commands collect in queues, and the plain
+ * The expected state of the units: commands collect in queues, and the plain
  * reference does those that the model says it has done, one by one. The position of
  * an error tells which command failed.
  */
@@ -124,7 +124,7 @@ static void start_again(unsigned int unit, bool whole)
 
 /* --- queues ---------------------------------------------------------------------------------------- */
 
-/* What is left in the queue is the job's. */
+/* Counts dropped commands. Those that are left in the queue are the job's. */
 static void drop(struct expected *e, unsigned int count)
 {
 	e->before_dropped = count || e->dropped ? e->level : 0;
@@ -291,9 +291,9 @@ static void fail_head(unsigned int unit)
 		return;
 	}
 	CHECK(error >= VIRGO_ERROR_COMMAND && error <= VIRGO_ERROR_VALUE);
-	/* What it was made for may be over, such as its preload. */
+	/* A valid command fails only if commands before it, such as its preload, were lost. */
 	CHECK(!entry.is_valid || e->is_stale);
-	/* Of the others nothing has been done. */
+	/* Other commands that fail have done nothing. */
 	if (entry.funct == 15)
 		start_again(unit, true);
 }
@@ -305,7 +305,7 @@ static void error_of_job(unsigned int unit)
 	uint64_t position = virgo_side_unit(unit, VIRGO_ERROR_POSITION);
 
 	if (e->error) {
-		/* What failed is not to be seen, and so not how far it was. */
+		/* The model does not show which command failed, nor how far it came. */
 		start_again(unit, false);
 		return;
 	}
@@ -389,8 +389,8 @@ static void compare_memories(void)
 }
 
 /*
- * The job that is out holds its places until it is back: a store behind the reset
- * can overflow. That error stays, and all that was stored since is dropped.
+ * An outstanding job holds its places in the queue until it is back: a store behind the
+ * reset can overflow. That error stays, and all commands stored since are dropped.
  */
 static void update_until_reset(unsigned int unit, uint64_t errors)
 {

@@ -130,8 +130,8 @@ void virgo_send_by_stores(unsigned int unit, unsigned int owner, const struct en
 }
 
 /*
- * The word that is still to come, so that a triple begins anew. What it was made for is
- * over: nobody knows what it does now.
+ * Sends the word that is still missing, so that a triple begins anew. The commands around it
+ * are over: its effect is not known.
  */
 void virgo_finish_triple(unsigned int unit, unsigned int owner)
 {
@@ -217,7 +217,7 @@ void virgo_send(unsigned int unit, unsigned int owner, const struct sequence *s,
 	}
 	for (unsigned int i = 0; i < s->count; i++) {
 		nobody_waits_any_more_as(owner);
-		/* What went before is forgotten. */
+		/* A reset has dropped the earlier commands. */
 		if (expected[unit].resets != resets)
 			return;
 		if (how % 4 == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What fuzz_virgo.c compares: a Virgo model, its jobs, and memory whose pages
- * behave in every way that a page can (virgo_side.c); and what has to come of it by
+ * The two sides that fuzz_virgo.c compares: a Virgo model, its jobs, and memory whose
+ * pages behave in every way that a page can (virgo_side.c); and the expected result by
  * the plain reference and a queue of commands (virgo_expected.c).
  *
  * Each unit has a part of the shared memory and a part of the program's memory.
@@ -61,7 +61,7 @@ struct side {
 	enum page_state state[ALL_PAGES];
 	unsigned char *arena;
 	bool is_parked[OWNERS];
-	struct virgo_job *job[UNITS];	/* that are out; of each unit one */
+	struct virgo_job *job[UNITS];	/* outstanding; one of each unit */
 	bool has_run[UNITS];
 	uint64_t now;
 };
@@ -78,7 +78,7 @@ uint64_t virgo_side_load(unsigned int page, unsigned int offset);
 void virgo_side_store(unsigned int page, unsigned int offset, uint64_t value);
 uint64_t virgo_side_unit(unsigned int unit, unsigned int offset);
 uint64_t virgo_side_errors(unsigned int unit);
-/* The same state in another model, by way of an image. No job may be out. */
+/* The same state in another model, by way of an image. No job may be outstanding. */
 void virgo_side_save_and_restore(void);
 
 bool virgo_side_take_job(void);
@@ -132,7 +132,7 @@ struct expected {
 };
 
 extern struct expected expected[UNITS];
-/* What shared memory and the program's memory should hold when all units are idle. */
+/* The bytes that shared memory and the program's memory should have when all units are idle. */
 extern unsigned char virgo_expected_shared[SHARED_MAX], virgo_expected_arena[ARENA_BYTES];
 
 void virgo_expected_start(void);
@@ -146,7 +146,7 @@ void virgo_expected_complete(unsigned int owner, uint64_t data);
 /* is_gone: what it left half said is forgotten, too. */
 void virgo_expected_withdraw(unsigned int owner, bool is_gone);
 void virgo_expected_reset(unsigned int unit, bool power_on);
-/* What has happened since the last call; all that can be compared is. */
+/* Follows the model since the last call, and compares all that can be compared. */
 void virgo_expected_update(bool by_store);
 bool virgo_expected_is_idle(unsigned int unit);
 bool virgo_expected_all_idle(void);

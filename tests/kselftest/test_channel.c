@@ -56,7 +56,7 @@ TEST_F(channel, loads_and_stores)
 	EXPECT_EQ(200, self->control->stores);
 }
 
-TEST_F(channel, a_request_says_who_and_where)
+TEST_F(channel, a_request_names_its_thread_and_register)
 {
 	const struct mimic_bus_request *request;
 
@@ -389,7 +389,7 @@ TEST_F(channel, a_daemon_that_writes_rubbish_into_the_shared_memory_harms_nobody
 	child = child_start(accesses_for_a_while, &self->holder);
 	fake_daemon_call_start(self->holder.daemon, scribbles, NULL, 0);
 	sleep_ms(1000);
-	/* Its own requests may be lost: whoever waits for them is let go by its end. */
+	/* Its own requests may be lost: its end releases the threads that wait for them. */
 	fake_daemon_kill(self->holder.daemon);
 	EXPECT_GE(1, exit_of(child));
 	ASSERT_EQ(0, fake_daemon_restart(self->holder.daemon));

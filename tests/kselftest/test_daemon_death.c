@@ -285,7 +285,7 @@ TEST_F(death, the_node_stays_and_opens_are_eio)
 	EXPECT_EQ(-EIO, holder_open(&self->holder));
 }
 
-TEST_F(death, what_was_open_is_dead)
+TEST_F(death, files_that_were_open_are_dead)
 {
 	fake_daemon_kill(self->holder.daemon);
 	EXPECT_TRUE(becomes_dead(self->holder.fd));
@@ -308,7 +308,7 @@ TEST_F(death, another_daemon_takes_the_device_over)
 	EXPECT_EQ(6, *holder_register(&self->holder, 2, 8));
 }
 
-TEST_F(death, what_was_open_stays_dead_when_another_daemon_is_there)
+TEST_F(death, files_that_were_open_stay_dead_when_another_daemon_is_there)
 {
 	volatile uint8_t *old_pages = self->holder.pages;
 	int old = self->holder.fd;

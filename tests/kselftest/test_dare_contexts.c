@@ -181,7 +181,7 @@ TEST_F(contexts, each_context_reaches_its_own_programs_memory)
 	EXPECT_EQ(5, dare_see(&self->node, page));
 }
 
-TEST_F(contexts, what_one_program_left_the_next_does_not_find)
+TEST_F(contexts, a_program_does_not_find_data_of_the_one_before_it)
 {
 	unsigned int context = dare_node_info(self->node.fd).context;
 
@@ -395,7 +395,7 @@ TEST_F(contexts, structures_are_checked)
 	info = (struct dare_info){ .size = sizeof(info), .reserved = { 0, 1 } };
 	EXPECT_EQ(-1, ioctl(self->node.fd, DARE_IOCTL_INFO, &info));
 	EXPECT_EQ(EINVAL, errno);
-	/* What an earlier call has filled in does not matter. */
+	/* Values that an earlier call has filled in do not matter. */
 	info = dare_node_info(self->node.fd);
 	EXPECT_EQ(0, ioctl(self->node.fd, DARE_IOCTL_INFO, &info));
 	EXPECT_EQ(-1, ioctl(self->node.fd, DARE_IOCTL_EVENTFD, &event));

@@ -332,7 +332,7 @@ TEST_F(ends, a_driver_that_leaves_takes_the_contexts_along)
 	EXPECT_NE(0, access("/dev/dare0", F_OK));
 	ASSERT_EQ(0, bind_driver("bind"));
 	EXPECT_EQ(CONTEXTS, free_contexts());
-	/* What another program has now is not the old mapping's. */
+	/* The old mapping does not reach a context that another program has now. */
 	EXPECT_EQ(0, can_work());
 	EXPECT_EQ(SIGBUS, signal_of_access(&self->node));
 	dare_node_close(&self->node);

@@ -202,7 +202,7 @@ TEST_F(memory, a_private_file_page_is_copied_for_a_store)
 
 /* --- shootdowns --------------------------------------------------------------- */
 
-TEST_F(memory, what_was_dropped_is_zero_again)
+TEST_F(memory, memory_that_was_dropped_is_zero_again)
 {
 	volatile uint64_t *page = memory_map(PAGE);
 

@@ -327,7 +327,7 @@ TEST_F(device, a_fault_of_the_device_brings_it_in)
 	EXPECT_EQ(1234, self->memory[3 * PAGE / 8]);
 }
 
-TEST_F(device, what_is_unmapped_leaves_the_window_too)
+TEST_F(device, memory_that_is_unmapped_leaves_the_window_too)
 {
 	uint64_t value = 0;
 
@@ -534,13 +534,13 @@ TEST_F(device, the_next_daemon_may_give_it_another_size)
 		EXPECT_EQ(0, map_error(fd, size, PROT_READ, MAP_SHARED, VIRGO_SHARED_OFFSET));
 		EXPECT_EQ(EINVAL, map_error(fd, size + PAGE, PROT_READ, MAP_SHARED, VIRGO_SHARED_OFFSET));
 		close(fd);
-		/* What the first one's program maps has the size that it had. */
+		/* The mapping of the first device's program has the size that it had. */
 		self->memory[WORDS - 1] = i;
 		EXPECT_EQ(i, self->memory[WORDS - 1]);
 	}
 }
 
-TEST_F(device, a_removed_devices_memory_stays_with_who_maps_it)
+TEST_F(device, a_removed_devices_memory_stays_with_the_process_that_maps_it)
 {
 	ASSERT_EQ(0, daemon_maps_its_own(self->daemon));
 	self->memory[0] = 17;

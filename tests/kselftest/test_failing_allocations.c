@@ -453,7 +453,7 @@ static long map_regions(struct fake_self *self, void *argument)
 	return anew->window == MAP_FAILED ? -errno : 0;
 }
 
-/* What lies there is the window, whole. */
+/* Is the whole window mapped at its address? */
 static bool has_window(const struct fake_daemon *daemon, const struct anew *anew)
 {
 	char path[32], line[256];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Page faults of the device: the driver reads where, makes the page present,
- * resolves. What it did is seen in the window, and in what it wrote to the device.
+ * resolves. The tests see it in the window, and in the driver's stores to the device.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -389,7 +389,7 @@ static int policy_of(const char *name_end)
 	return policy;
 }
 
-/* What it does for a program that faults as it likes has no priority over other programs. */
+/* A program can fault as often as it likes: the driver's work for it must not precede other programs. */
 TEST_F(service, it_has_the_priority_of_a_program)
 {
 	volatile uint64_t *page = memory_map(PAGE);

@@ -147,7 +147,7 @@ static unsigned long address_of(const char *name)
 	return found;
 }
 
-/* What a window does not show the device would find absent for ever. */
+/* The device would wait for ever for a page that a window never shows. */
 TEST_F(trouble, memory_that_a_window_never_shows)
 {
 	void *page = mmap(NULL, PAGE, PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -316,7 +316,7 @@ TEST_F(trouble, the_watch_for_lost_interrupts_can_be_turned_off)
 	ASSERT_TRUE(memory_write_text(WATCH_MS, "250"));
 }
 
-/* What the device really needs stays absent; it will ask again. */
+/* The page that the device really needs stays absent; it will ask again. */
 TEST_F(trouble, a_wrong_address_brings_in_the_wrong_page_only)
 {
 	volatile uint64_t *page = memory_map(2 * PAGE);
@@ -358,7 +358,7 @@ TEST_F(trouble, a_fault_that_never_resolves_does_not_keep_the_driver_busy)
 	EXPECT_GT(resolves + 400, self->daemon->control->resolves);
 	EXPECT_LT(resolves, self->daemon->control->resolves);
 	fake_daemon_no_specials(self->daemon);
-	/* What is on its way would resolve the next fault, too. */
+	/* A resolve that is on its way would resolve the next fault, too. */
 	usleep(300000 * time_scale());
 	EXPECT_GOOD();
 }

@@ -27,7 +27,7 @@ FIXTURE_SETUP(hotplug)
 FIXTURE_TEARDOWN(hotplug)
 {
 	holder_give_back(&self->holder);
-	/* What a test has taken away comes back, so that there is something to stop. */
+	/* Adds a device that the test has removed, so that there is one to stop. */
 	if (access(self->daemon->node, F_OK))
 		fake_daemon_register(self->daemon);
 	holder_stop(&self->holder);
@@ -67,7 +67,7 @@ TEST_F(hotplug, unregister_makes_the_node_go)
 	EXPECT_EQ(ENOENT, errno);
 }
 
-TEST_F(hotplug, what_was_open_is_dead)
+TEST_F(hotplug, files_that_were_open_are_dead)
 {
 	struct pollfd waits = { .fd = self->holder.fd, .events = POLLPRI };
 	siginfo_t info;
@@ -156,7 +156,7 @@ TEST_F(hotplug, the_same_index_can_come_again_while_the_old_one_is_open)
 	ASSERT_EQ(0, holder_map(&self->holder));
 	*holder_register(&self->holder, 1, 8) = 9;
 	EXPECT_EQ(9, *holder_register(&self->holder, 1, 8));
-	/* What was open before is not the new one's. */
+	/* Files that were open before are not the new device's. */
 	EXPECT_EQ(ENODEV, info_of(old));
 	EXPECT_EQ(SIGBUS, signal_of_load(old_pages, NULL));
 	munmap((void *)old_pages, HOLDER_PAGES * PAGE);

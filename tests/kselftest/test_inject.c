@@ -196,7 +196,7 @@ TEST_F(inject, a_delayed_answer_is_late_once)
 {
 	double start, late = 0;
 
-	/* A look of the driver may be the one that is late, and over before ours. */
+	/* The late answer may be one to the driver, and be over before our load. */
 	for (unsigned int i = 0; late < 0.1 && i < 5; i++) {
 		ASSERT_EQ(0, inject("delayed-answer"));
 		start = now_seconds();
@@ -322,7 +322,7 @@ TEST_F(inject, a_signal_is_handled_while_the_device_hangs_and_none_lets_the_acce
 	EXPECT_EQ(number << 16 | 11, waiter.value);
 }
 
-TEST_F(inject, what_is_no_injection_is_refused)
+TEST_F(inject, an_unknown_injection_is_refused)
 {
 	EXPECT_EQ(2, WEXITSTATUS(inject("nonsense 2>/dev/null")));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What an administrator sees: sysfs, tracepoints, module counts; and that nothing leaks. */
+/* Interfaces for administrators: sysfs, tracepoints, module counts; and that nothing leaks. */
 #include "kselftest_harness.h"
 
 #include <fcntl.h>
@@ -182,7 +182,7 @@ TEST_F(interfaces, the_tracepoints_are_there)
 	}
 }
 
-/* What tracing shows of `body`, with one group of events on. */
+/* The trace of `body`, with one group of events on. */
 static const char *trace_of(const char *group, void (*body)(struct holder *), struct holder *holder)
 {
 	char enable[80];

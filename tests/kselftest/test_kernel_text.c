@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What tests do does not make the kernel patch its own code: the emulator that they run
- * in may execute what was there before, and the kernel dies of it (tests/vm/guest/init).
- * perf tells of each patch.
+ * The tests do not make the kernel patch its own code: the emulator that they run in may
+ * execute the old instructions, and the kernel dies of it (tests/vm/guest/init). perf
+ * tells of each patch.
  */
 #include "kselftest_harness.h"
 

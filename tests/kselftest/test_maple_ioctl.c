@@ -221,7 +221,7 @@ TEST_F(maple, connect_gives_what_the_daemon_says)
 	self->daemon->control->connect_status = -ENOSPC;
 	EXPECT_EQ(ENOSPC, call(self->fd, MAPLE_IOCTL_CONNECT, &session));
 	EXPECT_EQ(-1, session.fd);
-	/* What is no error number for a program becomes one. */
+	/* A status that is no error number for programs becomes EIO. */
 	self->daemon->control->connect_status = 1;
 	EXPECT_EQ(EIO, call(self->fd, MAPLE_IOCTL_CONNECT, &session));
 	self->daemon->control->connect_status = -513;
@@ -403,7 +403,7 @@ static int uses_device_as_nobody(void *argument)
 	return *holder_register(holder, 0, 8) == 99 ? 0 : 2;
 }
 
-TEST_F(maple, anybody_may_use_it_and_the_daemon_learns_who)
+TEST_F(maple, anybody_may_use_it_and_the_daemon_learns_the_user)
 {
 	holder_give_back(&self->holder);
 	EXPECT_EQ(0, in_child(uses_device_as_nobody, &self->holder));

@@ -314,7 +314,7 @@ static int opens_in_new_pid_namespace(void *holder)
 	if (unshare(CLONE_NEWPID))
 		return 100;
 	child = child_start(opens_own, holder);
-	/* What the daemon should see: the child's number here, where it is not 1. */
+	/* The daemon should see the child's number of this namespace, where it is not 1. */
 	return exit_of(child) ? 1 : 0;
 }
 

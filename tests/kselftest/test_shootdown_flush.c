@@ -18,7 +18,7 @@
 #include "tests/kselftest/lib/time_scale.h"
 #include "tests/kselftest/lib/window.h"
 
-/* What a program may wait for a change at most. */
+/* The longest that a program may wait for a change. */
 #define SECONDS_MAX 0.1
 /* How long none waits for a daemon after one has in vain, and a bit. */
 #define QUIET_SECONDS 11

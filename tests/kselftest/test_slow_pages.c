@@ -22,7 +22,7 @@
 #include "tests/kselftest/lib/real_daemon.h"
 #include "tests/kselftest/lib/slow_page.h"
 
-/* What is to be had "at once". */
+/* The seconds within which a result comes "at once". */
 #define SOON 2.0
 
 /* Shared with the program whose page it is. */

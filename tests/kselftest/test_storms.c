@@ -20,7 +20,7 @@
 #define SPARSE_SIZE (16ul << 30)
 #define STORM_THREADS 4
 #define LOOKS 20
-/* A look or a close on a busy machine. It was 35 seconds and more, or no end at all. */
+/* The time for a read or a close on a busy machine. It was 35 seconds and more, or no end at all. */
 #define AT_ONCE 1.0
 
 /* Shared with the program that makes the storm. */

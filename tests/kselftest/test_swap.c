@@ -203,7 +203,7 @@ TEST_F(swap, they_are_charged_to_the_program)
 }
 
 /* Out once more while the window shows them, and as the device has left them. */
-TEST_F(swap, what_the_device_wrote_goes_out_and_comes_back)
+TEST_F(swap, a_page_that_the_device_wrote_goes_out_and_comes_back)
 {
 	uint64_t value = 0;
 	size_t i, wrong = 0, absent = 0;

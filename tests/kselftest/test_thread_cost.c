@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the threads of a program that has a device cost an access: nothing that grows with their number. */
+/* The time of an access does not grow with the number of the program's threads. */
 #include "kselftest_harness.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #define VOID_PAGE 4
 #define THREADS 4000
 #define ACCESSES 1000
-/* What a busy machine may add; a walk over all threads takes a hundred times as long. */
+/* A busy machine may take so many times as long; a walk over all threads takes a hundred times. */
 #define FACTOR 4
 
 FIXTURE(cost) {
@@ -157,7 +157,7 @@ static void *end_threads_on_a_processor(void *argument)
 }
 
 /*
- * What the exit of a task does for us is done with preemption off. A lock that sleeps there
+ * Our tracepoint at the exit of a task runs with preemption off. A lock that sleeps there
  * (with PREEMPT_RT every lock that is not raw) is seen when two processors want it at once:
  * then the kernel reports that it schedules while atomic, and this program has failed.
  */

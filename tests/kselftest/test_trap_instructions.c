@@ -170,7 +170,7 @@ FIXTURE_TEARDOWN(trap)
 	holder_stop(&self->holder);
 }
 
-/* What and, or, xor and test do to it is not defined. */
+/* The adjust flag after and, or, xor and test is undefined. */
 static bool leaves_adjust_undefined(const char *text)
 {
 	return !strncmp(text, "and", 3) || !strncmp(text, "or", 2) || !strncmp(text, "xor", 3) ||

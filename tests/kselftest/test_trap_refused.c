@@ -105,7 +105,7 @@ static unsigned int others_than_sigbus(const struct attempt *attempts, volatile 
 	return wrong;
 }
 
-TEST_F(refused, what_locks_shifts_or_exchanges_is_sigbus_at_its_address)
+TEST_F(refused, an_instruction_that_locks_shifts_or_exchanges_is_sigbus_at_its_address)
 {
 	EXPECT_EQ(0, others_than_sigbus(modifies, self->place));
 	EXPECT_TRUE(device_heard_nothing(self->control));
@@ -117,7 +117,7 @@ TEST_F(refused, string_instructions_are_sigbus_at_their_address)
 	EXPECT_TRUE(device_heard_nothing(self->control));
 }
 
-TEST_F(refused, what_is_no_plain_load_or_store_is_sigbus_at_its_address)
+TEST_F(refused, an_instruction_that_is_no_plain_load_or_store_is_sigbus_at_its_address)
 {
 	EXPECT_EQ(0, others_than_sigbus(others, self->place));
 	EXPECT_TRUE(device_heard_nothing(self->control));

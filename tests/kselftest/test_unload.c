@@ -33,7 +33,7 @@ FIXTURE(unload)
 	bool is_unloaded;
 };
 
-/* What the program that has no instruction shares with the test. */
+/* Shared by the program that has no instruction and the test. */
 struct code {
 	_Atomic unsigned int is_caught;
 	_Atomic bool gives;	/* the page; the test's */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What one user can take of the kernel: a process that has ended keeps no device memory,
- * whoever has its descriptors, and a user has so many bindings and no more.
+ * Limits of one user: a process that has ended keeps no device memory, whichever process has
+ * its descriptors, and a user has so many bindings and no more.
  */
 #include "kselftest_harness.h"
 
@@ -158,7 +158,7 @@ static unsigned long charge_of_faults(struct fake_daemon *daemon, uint64_t spars
 }
 
 /* A page and a page table for each, although a thread of the kernel's brings them. */
-TEST(what_page_faults_need_is_charged_to_the_program)
+TEST(memory_that_page_faults_need_is_charged_to_the_program)
 {
 	struct fake_options options = { .channel = FAKE_READ_WRITE };
 	struct fake_daemon *daemon;

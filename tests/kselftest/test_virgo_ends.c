@@ -295,7 +295,7 @@ TEST_F(ends, a_cluster_is_closed_in_the_middle_of_its_jobs)
 	EXPECT_EQ(4242, virgo_see(&self->node, 0, self->page));
 }
 
-TEST_F(ends, exec_ends_the_use_whoever_keeps_the_file)
+TEST_F(ends, exec_ends_the_use_though_another_process_keeps_the_file)
 {
 	int go[2];
 	pid_t child;

@@ -45,7 +45,7 @@ FIXTURE_TEARDOWN(events)
 	virgo_node_close(&self->node);
 }
 
-/* What it counted, waiting up to `milliseconds` for that; 0: nothing. */
+/* The count of the eventfd, waiting up to `milliseconds` for it; 0: nothing. */
 static uint64_t counted(int event, int milliseconds)
 {
 	struct pollfd entry = { .fd = event, .events = POLLIN };
@@ -128,7 +128,7 @@ TEST_F(events, a_barrier_that_opens_counts)
 	EXPECT_EQ(1, counted(self->event, SOON));
 }
 
-TEST_F(events, what_is_not_asked_for_does_not_count_and_stays)
+TEST_F(events, an_event_that_is_not_asked_for_does_not_count_and_stays)
 {
 	ASSERT_EQ(0, virgo_node_eventfd(self->node.fd, self->event,
 					VIRGO_EVENT_ERROR(0) | VIRGO_EVENT_BARRIER));
@@ -143,7 +143,7 @@ TEST_F(events, what_is_not_asked_for_does_not_count_and_stays)
 		  virgo_get(&self->node, VIRGO_CONTROL_EVENT_STATUS));
 }
 
-TEST_F(events, what_had_happened_before_counts)
+TEST_F(events, events_before_the_eventfd_count)
 {
 	work(&self->node, 1);
 	ASSERT_EQ(0, virgo_node_eventfd(self->node.fd, self->event, VIRGO_EVENT_IDLE(1)));
@@ -242,7 +242,7 @@ TEST_F(events, a_child_cannot_ask_for_them)
 
 /* --- what is refused -------------------------------------------------------------------- */
 
-TEST_F(events, what_is_refused_changes_nothing)
+TEST_F(events, a_refused_call_changes_nothing)
 {
 	struct virgo_eventfd wanted = { .size = sizeof(wanted), .fd = self->event, .events = 1 };
 	int pipes[2];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A cluster's two memories: its own, which the program and all units share, and the program's,
- * with which the units exchange rows. What is not there is faulted in, what goes away is seen no
- * more, and what cannot be is an error of the command. All of it is looked at by the data.
+ * with which the units exchange rows. A missing page is faulted in, a page that goes is not used any
+ * more, and an impossible address is an error of the command. All is checked by the data.
  */
 #include "kselftest_harness.h"
 
@@ -83,7 +83,7 @@ static unsigned int nonzero_bytes(const volatile void *base, size_t size)
 
 /* --- the cluster's own memory ------------------------------------------------------- */
 
-TEST_F(memory, what_the_program_stores_there_a_unit_moves_out)
+TEST_F(memory, a_unit_moves_out_rows_that_the_program_stored)
 {
 	char *to = memory_map(PAGE);
 
@@ -94,7 +94,7 @@ TEST_F(memory, what_the_program_stores_there_a_unit_moves_out)
 	EXPECT_EQ(0, nonzero_bytes(to + ROWS * ROW, PAGE - ROWS * ROW));
 }
 
-TEST_F(memory, what_a_unit_moves_in_the_program_finds_there)
+TEST_F(memory, the_program_finds_rows_that_a_unit_moved_in)
 {
 	char *from = memory_map(PAGE);
 
@@ -339,7 +339,7 @@ TEST_F(memory, a_private_file_page_is_copied_for_a_store)
 
 /* --- shootdowns --------------------------------------------------------------- */
 
-TEST_F(memory, what_was_dropped_is_zero_again)
+TEST_F(memory, memory_that_was_dropped_is_zero_again)
 {
 	volatile uint64_t *page = memory_map(PAGE);
 

@@ -51,7 +51,7 @@ FIXTURE_TEARDOWN(file)
 	EXPECT_EQ(number, in_file); \
 } while (0)
 
-TEST_F(file, what_the_daemon_writes_reaches_the_file)
+TEST_F(file, a_store_of_the_daemon_reaches_the_file)
 {
 	volatile uint64_t *page = memory_map_file(self->file, PAGE);
 
@@ -69,7 +69,7 @@ TEST_F(file, what_the_daemon_writes_reaches_the_file)
 	EXPECT_IN_FILE(1, 0);
 }
 
-TEST_F(file, what_others_write_into_the_file_is_seen)
+TEST_F(file, stores_of_others_into_the_file_are_seen)
 {
 	volatile uint64_t *page = memory_map_file(self->file, PAGE);
 	uint64_t number = 77;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a daemon sees of a program's own memory through its window, call by call. */
+/* A program's own memory as a daemon sees it through its window, call by call. */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -46,7 +46,7 @@ FIXTURE_TEARDOWN(memory)
 #define EXPECT_ABSENT(place) EXPECT_EQ(WINDOW_ABSENT, GET(place))
 #define WATCH(place, size) ASSERT_EQ(0, window_map(self->daemon, place, size))
 
-TEST_F(memory, what_the_program_writes_is_seen)
+TEST_F(memory, a_store_of_the_program_is_seen)
 {
 	volatile uint64_t *page = memory_map(PAGE);
 
@@ -57,7 +57,7 @@ TEST_F(memory, what_the_program_writes_is_seen)
 	EXPECT_SEEN(5, page + 3);
 }
 
-TEST_F(memory, what_the_daemon_writes_is_there)
+TEST_F(memory, a_store_of_the_daemon_is_there)
 {
 	volatile uint64_t *page = memory_map(PAGE);
 
@@ -227,7 +227,7 @@ TEST_F(memory, after_fork_the_daemon_cannot_write_what_the_child_has_too)
 	EXPECT_EQ(7, page[1]);
 }
 
-TEST_F(memory, what_a_child_writes_after_fork_is_not_seen)
+TEST_F(memory, a_store_of_a_child_after_fork_is_not_seen)
 {
 	volatile uint64_t *page = memory_map(PAGE);
 	pid_t child;

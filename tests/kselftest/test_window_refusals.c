@@ -273,7 +273,7 @@ TEST_F(refusal, mprotect_of_a_window_gives_no_more_than_the_program_has)
 	EXPECT_EQ(99, page[512]);
 }
 
-TEST_F(refusal, what_has_a_window_cannot_use_a_device)
+TEST_F(refusal, a_process_with_a_device_cannot_be_a_daemon)
 {
 	int fd = open(MIMIC_BUS_NODE, O_RDWR | O_CLOEXEC);
 

@@ -17,7 +17,7 @@
 #define SPARSE_SIZE (REGIONS * HUGE_PAGE)
 #define PARAMETER "/sys/module/mimic/parameters/window_tables"
 #define PARTS 8ul
-/* What the daemon may have beside the tables that are counted: those above them, its own, kB. */
+/* kB of tables that the daemon may have beside the counted ones: those above them, its own. */
 #define BESIDE 256ul
 
 FIXTURE(tables) {

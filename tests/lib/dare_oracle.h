@@ -5,8 +5,8 @@
  * It is made from the paper and the decisions about what the paper leaves open,
  * and shares no line with devices/dare. Tests compare the model with it.
  *
- * What it leaves open, because the device may: the payload of a NaN, and how
- * much of the row in which a store failed is in memory.
+ * It leaves open, as the device does, the payload of a NaN, and how much of
+ * the row in which a store failed is in memory.
  */
 #ifndef TESTS_DARE_ORACLE_H
 #define TESTS_DARE_ORACLE_H
@@ -44,7 +44,7 @@ struct dare_oracle {
 	uint64_t error_position, error_address, error_row;
 	struct dare_oracle_counters counters;
 
-	/* What came to STREAM and is no whole instruction yet. */
+	/* The words of STREAM that are no whole instruction yet. */
 	uint64_t stream[3];
 	unsigned int stream_count;
 

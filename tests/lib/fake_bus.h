@@ -51,7 +51,7 @@ struct fake_bus {
 	int node;			/* eventfds */
 	int ring;
 	bool fetch_is_out;
-	int memory_file[FAKE_DEVICES];	/* of devices that have memory: whoever opens them maps it */
+	int memory_file[FAKE_DEVICES];	/* of devices that have memory; the daemon and tests map it */
 	int map_error;			/* of the next map_at */
 	int arena_file;
 	uint32_t *arena;		/* as the program sees it, at an address of ours */
@@ -60,7 +60,7 @@ struct fake_bus {
 
 extern struct fake_bus fake_bus;
 
-/* A server with `devices` on this bus. What mimicd_server_create() says. */
+/* A server with `devices` on this bus. Returns the result of mimicd_server_create(). */
 int fake_bus_start(unsigned int devices, enum mimicd_kernel kernel, enum mimicd_channel channel);
 /* The server runs in a thread of its own from now on. */
 void fake_bus_serve(void);
@@ -78,7 +78,7 @@ bool fake_bus_waits(uint32_t slot);
 void fake_bus_cancel(uint32_t slot);
 void fake_bus_settle(void);
 
-/* What tests ask most. */
+/* The requests that tests make most. */
 int fake_bus_open(uint32_t device, uint32_t binding, uint32_t process);
 int fake_bus_request(enum mimic_bus_request_kind kind, uint32_t device, uint32_t binding, uint32_t thread);
 /* An access of a thread that may wait; its slot. Binding 0: the driver's. */

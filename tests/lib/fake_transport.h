@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A transport of libmimic to a device that the test owns: no thread, no ring, no socket.
- * Libraries open it by the name of its kind and use it as any other. What answers is an
- * interpreter of DARE's instructions (fake_dare.h) or a bare model of Virgo (fake_virgo.h).
+ * Libraries open it by the name of its kind and use it as any other. An interpreter of DARE's
+ * instructions (fake_dare.h) or a bare model of Virgo (fake_virgo.h) answers.
  */
 #ifndef TESTS_FAKE_TRANSPORT_H
 #define TESTS_FAKE_TRANSPORT_H
@@ -30,7 +30,7 @@ struct fake_device {
 	size_t posts, values;		/* calls of post, and the values that came with them */
 	int fd;				/* of the last mimic_device_eventfd(), and its events */
 	uint64_t events;
-	/* What the test wants to happen. */
+	/* Set by the test. */
 	int post_error;			/* answer of the next posts, if not 0 */
 	bool alloc_fails;
 	void (*on_post)(struct fake_device *device);	/* before a post; may be NULL */

@@ -36,7 +36,7 @@ void gemm_matrix_free(struct gemm_matrix *matrix);
 void gemm_matrix_fill(struct gemm_matrix *matrix, enum gemm_type type, bool specials,
 		      uint64_t *random);
 
-/* What elements of C between the columns and the leading dimension hold. */
+/* The value of elements of C between the columns and the leading dimension. */
 #define GEMM_PADDING 0x5a
 
 void gemm_reference(const struct gemm_case *c, const void *a, const void *b, void *sums);

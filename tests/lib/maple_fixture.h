@@ -40,7 +40,7 @@ void maple_open_both(unsigned int queue);
 uint32_t maple_pop32(unsigned int queue);
 uint64_t maple_pop64(unsigned int queue);
 
-/* Runs all tests on all their settings. What main() returns. */
+/* Runs all tests on all their settings. Returns the status for main(). */
 int maple_run_tests(const char *group, const struct maple_test *tests, size_t count);
 
 #define maple_run(group, tests) maple_run_tests(group, tests, sizeof(tests) / sizeof((tests)[0]))

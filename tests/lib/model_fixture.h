@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the tests of the bare model begin with: one fake host, owner 1 produces, owner 2 consumes. */
+/* The fixture of tests of the bare model: one fake host, owner 1 produces, owner 2 consumes. */
 #ifndef TESTS_MODEL_FIXTURE_H
 #define TESTS_MODEL_FIXTURE_H
 

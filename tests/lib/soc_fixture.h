@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What tests of the modelled SoC begin with. What cannot be made fails the test. */
+/* The fixture of tests of the modelled SoC. An error while it is made fails the test. */
 #ifndef TESTS_SOC_FIXTURE_H
 #define TESTS_SOC_FIXTURE_H
 

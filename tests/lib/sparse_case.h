@@ -57,7 +57,7 @@ void sparse_case_spmm(const struct sparse_case *s, size_t columns, const float *
 void sparse_case_sddmm(const struct sparse_case *s, size_t inner, const float *a, size_t lda, const float *b,
 		       size_t ldb, float *p);
 
-/* What one form must do for one matrix and block size. */
+/* The operations that one form must do for one matrix and block size. */
 struct sparse_count {
 	uint64_t mma, mld, mst, mgather, mscatter;
 	uint64_t macs_used, macs_offered;

@@ -5,8 +5,8 @@
  *
  * Tolerance: a chain of n products and sums in fp32 is off by at most n * u / (1 - n * u)
  * times the sum of magnitudes, u = 2^-24 (the usual bound of a recursive sum). The
- * magnitudes are computed by the same libraries. What the libraries themselves are off by
- * is 2^-29 of that.
+ * magnitudes are computed by the same libraries. The error of the libraries themselves is
+ * 2^-29 of that.
  */
 #ifndef TESTS_SPARSE_LIBRARIES_H
 #define TESTS_SPARSE_LIBRARIES_H

@@ -33,7 +33,7 @@ void state_mount_end(struct state_mount *mount);
 /* A device of the daemon, which sleeps until it is given back. NULL: there is none. */
 struct mimicd_instance *state_mount_take(struct state_mount *mount, const char *device);
 void state_mount_give_back(struct state_mount *mount);
-/* What the model of a device shows by itself. */
+/* The state tree of a device's model, read from the model itself. */
 struct state_tree *state_mount_tree(struct state_mount *mount, const char *device);
 
 /* The whole file, and a 0 behind it; free() it. NULL with errno. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a device shows of itself, kept as a list of paths, for tests to look things up in. */
+/* The state of a device as a list of paths, in which tests look values up. */
 #ifndef TESTS_STATE_TREE_H
 #define TESTS_STATE_TREE_H
 

@@ -41,7 +41,7 @@ struct timed_maple {
 
 /* The parameters of the preset maple-fpga, without translation: tests of walks turn it on. */
 struct sim_parameters timed_parameters(void);
-/* What a MAPLE takes of them. */
+/* The parameters of a MAPLE among them. */
 struct maple_time_parameters timed_device_parameters(const struct sim_parameters *parameters);
 /* `config`: as for maple_time_create(). NULL, with errno, if there is no device. */
 struct timed_maple *timed_new(const struct sim_parameters *parameters, const struct maple_config *config);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What threads that wait for long have told a test by mimic_patience(). For cmocka programs. */
+/* Reports of threads that wait for long, by mimic_patience(), for a test to check. For cmocka programs. */
 #ifndef TESTS_TOLD_H
 #define TESTS_TOLD_H
 

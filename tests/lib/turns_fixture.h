@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Programs that give mimicd much to do, and another one that waits little for an answer. The daemon is in this
- * process, which does its rounds one by one. What is measured is the processor time that they
- * take, to which a loaded machine adds little. For cmocka programs.
+ * process, which does its rounds one by one. The tests measure the processor time of the rounds,
+ * to which a loaded machine adds little. For cmocka programs.
  */
 #ifndef TESTS_TURNS_FIXTURE_H
 #define TESTS_TURNS_FIXTURE_H

@@ -205,7 +205,7 @@ static inline void config_ex(unsigned int dataflow, unsigned int activation, uns
 	      (uint64_t)c_stride << 48 | shift);
 }
 
-/* What an int32 and an fp32 constant have in common: a field of 32 bits. */
+/* An int32 or an fp32 constant as a field of 32 bits. */
 static inline uint32_t constant(int32_t number, float real)
 {
 	return both.type == VIRGO_INT8 ? (uint32_t)number : (uint32_t)scale_bits(real);

@@ -26,8 +26,8 @@ void product_make(struct product_case *c, uint64_t *random);
 void product_free(struct product_case *c);
 
 /*
- * What is wrong with C, "" if nothing is: its elements by the plain loop, and its
- * padding. The text is static, one for each thread.
+ * Checks the elements of C by the plain loop, and its padding. Returns a text that says
+ * what is wrong, "" if nothing is. The text is static, one for each thread.
  */
 const char *product_wrong(const struct product_case *c);
 

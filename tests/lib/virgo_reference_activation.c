@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What happens to values on their way out of the accumulator, and to the statistics of rows. */
+/* Activations of values on their way out of the accumulator, and the statistics of rows. */
 #include <math.h>
 
 #include "tests/lib/virgo_reference_internal.h"

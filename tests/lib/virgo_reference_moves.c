@@ -7,7 +7,7 @@
 
 /* --- mvin ---------------------------------------------------------------------------------- */
 
-/* What goes to the accumulator; zeros of address 0 are not scaled. */
+/* The value that goes to the accumulator; zeros of address 0 are not scaled. */
 static value value_in(const ref *r, uint64_t address, uint64_t from, unsigned int id)
 {
 	float scale = r->load[id].scale;
@@ -91,7 +91,7 @@ static unsigned int block_columns(const ref *r, unsigned int columns, unsigned i
 	return left < r->dim ? left : r->dim;
 }
 
-/* What a move asks of a block: before the last one of a row SUM for MEAN, and so on. */
+/* The operation of a move on one block: before the last block of a row SUM for MEAN, and so on. */
 static unsigned int norm_of_block(uint32_t local, bool is_last)
 {
 	static const unsigned int before_last[8] = { 0, 1, 1, 3, 3, 5, 6, 6 };

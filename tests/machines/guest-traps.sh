@@ -15,7 +15,7 @@ consume_by_a_non_owner|one_thread_may_hold|fifo_clear_by_another"
 # Stores are posted: a program does not see when one takes effect, and the next of its page waits behind it.
 posted="a_queue_acknowledges_as_many|other_queues_go_on_while_a_store|statistics_2_counts_cycles_of_waiting_stores"
 # A load that waits for another is made anew, and has then come once more: barriers are for slots.
-barriers="a_barrier_opens|a_barrier_answers|barriers_of_different_ids|a_register_says_how|those_who_wait_can|stores_before_a_barrier"
+barriers="a_barrier_opens|a_barrier_answers|barriers_of_different_ids|a_register_says_how|waiters_can_become_enough|stores_before_a_barrier"
 
 for program in /contract_*; do
 	contract "${program#/contract_}" pci_trap "$threads|$posted|$barriers|$counters" "${1:-}"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A PCI function as root's program in a guest reaches it without a driver: its BARs by sysfs, lanes by
- * hand. What a driver would do for the program, the program does here.
+ * A PCI function as root's program in a guest reaches it without a driver: its BARs by sysfs. The program
+ * itself opens lanes and does the driver's other work.
  */
 #ifndef TESTS_GUEST_LANES_H
 #define TESTS_GUEST_LANES_H

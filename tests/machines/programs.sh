@@ -5,7 +5,7 @@
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
 archives="libcommon.a libmaple.a libdare.a libvirgo.a libmimic.a"
-# What contracts need of the tests' library; all of it would need cmocka.
+# Files of the tests' library that contracts need; the whole library would need cmocka.
 contract_helpers="programs self_memory timed_maple dare_oracle half $(cd tests/lib && echo virgo_reference*.c | sed 's/\.c//g')"
 
 # use_compiler ARCH KERNEL: sets $compiler, and $objects, where obj/ and lib/ are
@@ -21,13 +21,12 @@ use_compiler()
 		-L"$libraries/usr/lib/$1-linux-gnu")
 }
 
-# compile_goals GOAL...: files below $objects, of another architecture; here they are there. What is there is not
-# compiled anew.
+# compile_goals GOAL...: files below $objects, of another architecture; of this one they are there already.
 compile_goals()
 {
 	[ "$objects" != "$build" ] || return 0
 	mkdir -p "$objects"
-	# What fetch.sh has fetched; archives need no more, and mimicd and the commands are not made.
+	# The libraries that fetch.sh has fetched. Archives need no others; mimicd and commands are not made.
 	printf '%s\n' 'LIBRARY_CFLAGS :=' 'HAS_INIH := 1' 'INIH_LIBS := -linih' 'HAS_JSON := 1' 'JSON_LIBS := -ljson-c' >"$objects/known.mk"
 	make -j2 WERROR=0 LIBRARIES_MK="$objects/known.mk" O="$objects" CC="${compiler[*]}" CFLAGS=-O2 "${@/#/$objects/}" >"$work/output" 2>"$work/errors"
 }

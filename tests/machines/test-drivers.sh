@@ -19,7 +19,7 @@ shared="$lib/on_pci.c $lib/real_daemon.c $lib/memory.c $lib/time_scale.c"
 kselftests="test_dare_memory test_virgo_memory test_virgo_events"
 declare -A more=([test_dare_memory]=$lib/dare_device.c [test_virgo_memory]=$lib/virgo_device.c
 	[test_virgo_events]="$lib/virgo_device.c $lib/virgo_product.c")
-# What is another thing on PCI: an injected fault needs the daemon's socket, tracefs is not mounted, and
+# Tests that differ on PCI: an injected fault needs the daemon's socket, tracefs is not mounted, and
 # counters of the device, of barriers, too, go on from process to process.
 other_there='test_virgo_memory: .*(pages_that_were_never|an_unmapped_row_is)|test_virgo_events: .*(lost_interrupt|tracepoints_tell|barrier_that_opens)'
 

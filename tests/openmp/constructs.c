@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the constructs of OpenMP do, compared with plain loops. Prints what is wrong, or "right" and the number of threads. */
+/* Compares the constructs of OpenMP with plain loops. Prints errors, or "right" and the number of threads. */
 #include <omp.h>
 #include <stdio.h>
 

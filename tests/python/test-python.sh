@@ -13,7 +13,7 @@ for module in numpy pytest; do
 	exit 0
 done
 
-# What pip does with a wheel of Python alone, which need not be there.
+# As pip installs a wheel of Python alone: pip need not be there.
 site=$work/site before=${PYTHONPATH:-}
 mkdir "$site" && "$python" -m zipfile -e "$wheel" "$site"
 export PYTHONPATH="$site${PYTHONPATH:+:$PYTHONPATH}" PATH="$build/bin:$PATH" MIMIC_TEST_BUILD="$build"

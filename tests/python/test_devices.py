@@ -62,7 +62,7 @@ def test_another_thread_may_produce_meanwhile():
         thread.join()
 
 
-def test_what_is_consumed_goes_where_the_caller_says():
+def test_consumed_words_go_where_the_caller_says():
     out_array = np.zeros(3, dtype=np.uint64)
     with mimic.Maple() as maple, maple.producer(0) as out, maple.consumer(0) as into:
         out.produce(np.array([1, 2, 3], dtype=np.uint64))
@@ -244,7 +244,7 @@ def test_a_transposed_view_is_no_copy():
 @pytest.mark.parametrize("change, error", [
     (lambda a, b: (a.astype(np.float64), b), TypeError), (lambda a, b: (a, b.astype(np.float16)), TypeError),
     (lambda a, b: (a[:, :3], b), ValueError), (lambda a, b: (a.ravel(), b), ValueError), (lambda a, b: (a, b.tolist()), TypeError)])
-def test_what_does_not_fit_is_refused(change, error):
+def test_values_that_do_not_fit_are_refused(change, error):
     a, b = change(np.zeros((4, 5), np.float32), np.zeros((5, 6), np.float32))
     with mimic.Virgo() as virgo, pytest.raises(error):
         virgo.gemm(a, b)

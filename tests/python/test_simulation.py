@@ -26,7 +26,7 @@ def test_parameters_change_the_machine():
     assert cycles(slow, "doall") > cycles(fast, "doall")
 
 
-def test_what_fails_says_why():
+def test_a_failure_says_why():
     with pytest.raises(mimic.SimulationError, match="no key 'bogus'") as raised:
         mimic.simulate(LOOPS, *ARGUMENTS, parameters={"l2.bogus": 1})
     assert raised.value.status == 2

@@ -5,8 +5,8 @@
 #
 #   lost-tests.sh OLD NEW     two files of run-tests.sh, as build/check/results
 #
-# A test is its label, its program and its name. What says how it went (passed, skipped and why, how
-# many inputs a fuzz target tried) is no part of it.
+# A test is its label, its program and its name. Its result (passed, skipped and why, how many inputs
+# a fuzz target tried) is no part of it.
 set -eu
 if [ $# != 2 ]; then
 	echo "usage: lost-tests.sh OLD NEW" >&2

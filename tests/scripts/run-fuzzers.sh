@@ -5,7 +5,7 @@
 #   run-fuzzers.sh WORK-DIRECTORY FUZZER...
 #
 # FUZZ_SECONDS (60): how long each one runs. FUZZ_SEED (1): of the random numbers, so that
-# two runs from the same corpus try the same inputs; 0: others each time. What a run learns stays in the
+# two runs from the same corpus try the same inputs; 0: others each time. The corpus of a run stays in the
 # work directory and is where the next one starts; tests/fuzz/corpus/NAME, if it
 # is there, seeds the first. FUZZER.dict, if it is there, is its dictionary. An input that fails is kept in the work directory
 # and named.

@@ -8,7 +8,7 @@
 
 libraries="mimic maple dare virgo"
 
-# What is in none of these headers, a program cannot know: it may change.
+# A program cannot know a type that is in none of these headers: it may change.
 public_headers() # public_headers LIBRARY
 {
 	mkdir -p "$work/$1"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# What each command of mimic says of itself. TAP on stdout.
+# The --help, --version and usage errors of each command of mimic. TAP on stdout.
 #
 #   test-commands.sh [BUILD]   BUILD: the build directory; else $O, else build
 set -u

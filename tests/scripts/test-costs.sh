@@ -311,7 +311,7 @@ for name in one nested; do
 		('accesses', 'uncosted', 'instructions', 'pipeline_stalls')) and phase('$name')['accesses'] == 1000"
 	result $? "$name(): a break of the line changes no cost"
 done
-# What is outside of all loops has no access in nested(): the call itself costs it. 1000 accesses of the loop inside.
+# Outside of all loops nested() has no access: its call costs that code. The loop inside has 1000 accesses.
 of_loop() { awk -F, -v loop="$1" '$2 == "nested" && $3 == loop { print $6; exit }' "$work/lines.csv"; }
 own "phase('nested')['instructions'] == 1000 * $(of_loop 2) + $(of_loop 0)"
 result $? "a call costs what is outside of all loops, not what a loop without accesses has"

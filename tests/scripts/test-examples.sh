@@ -261,7 +261,7 @@ result $? "no line of the demo is wider than 100 columns"
 timeout -k 2 60 "$build/bin/mimic-demo" "$work/gaps.mtx" >"$work/output" 2>"$work/errors"
 [ $? = 0 ] && [ "$(grep -cE '^spmv .* (none|embedded|daemon) +yes ' "$work/output")" = 7 ] && grep -q 'not square' "$work/output"
 result $? "the demo leaves bfs out where the matrix is not square"
-# What it leaves behind then is seen below.
+# Files that it leaves behind then are found below.
 timeout -k 2 60 "$build/bin/mimic-demo" --scale 9 2>"$work/errors" | head -n 1 >"$work/output"
 [ "${PIPESTATUS[0]}" = 141 ] && [ -s "$work/output" ]
 result $? "the demo ends as by SIGPIPE when nobody reads its table any more"

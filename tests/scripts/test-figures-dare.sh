@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# make figures-dare on tiny inputs and few systems: rows, null models, error bars, plots. What the rows and gates are of is in
-# test_figures_dare; the gates on the real inputs are checked by make figures-dare itself. Usage: test-figures-dare.sh BUILD
+# make figures-dare on tiny inputs and few systems: rows, null models, error bars, plots. test_figures_dare
+# checks how rows and gates are computed; make figures-dare itself checks the gates on the real inputs.
+# Usage: test-figures-dare.sh BUILD
 # shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/tap.sh"
 

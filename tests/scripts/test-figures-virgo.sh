@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# make figures-virgo on tiny products: rows, null models, error bars, plots. What the rows and gates are of is in
-# test_figures_virgo; the gates on the real sizes are checked by make figures-virgo itself. Usage: test-figures-virgo.sh BUILD
+# make figures-virgo on tiny products: rows, null models, error bars, plots. test_figures_virgo
+# checks how rows and gates are computed; make figures-virgo itself checks the gates on the real sizes.
+# Usage: test-figures-virgo.sh BUILD
 # shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/tap.sh"
 

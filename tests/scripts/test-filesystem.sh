@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # mimicd --state as a user meets it: ls, cat, grep, cp, echo. TAP on stdout.
 set -u
-# What a failure leaves mounted goes with the namespace.
+# A mount that a failed test leaves goes with the namespace.
 if [ "$(id -u)" = 0 ] && [ -z "${UNSHARED:-}" ] && unshare -m true 2>/dev/null; then
 	UNSHARED=1 exec unshare -m "$0" "$@"
 fi
@@ -14,7 +14,7 @@ state=$work/state
 # starts ARGUMENTS...: mimicd at $work/socket; what it says is in $work/daemon
 starts()
 {
-	# What the one before has said is not this one's.
+	# Forgets the messages of the mimicd before.
 	: >"$work/daemon"
 	"$@" --foreground --socket "$work/socket" --devices maple:1,dare:1,virgo:1 >"$work/daemon" 2>&1 &
 	daemon=$!

@@ -53,7 +53,7 @@ with=$(while read -r object; do
 done <"$work/without" | tr '\n' ' ')
 [ -z "$with" ] || echo "# vector registers in: $with"
 [ -z "$with" ] && [ "$(wc -l <"$work/without")" -gt 100 ]
-result $? "what_an_access_comes_to_is_compiled_without_vector_registers"
+result $? "functions_of_an_access_are_compiled_without_vector_registers"
 
 # A kind names all functions of its models, and an access calls the kind's own alone.
 find "$objects/devices" "$objects/libmimic" -name '*.o' ! -name 'gates_x86.o' | sort | comm -23 - "$work/general" |

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# What make check-kernel says of a machine that ends before its tests do. QEMU is replaced by a
+# The report of make check-kernel on a machine that ends before its tests do. QEMU is replaced by a
 # script that prints what a guest printed, and leaves a console that a kernel left.
 # Usage: test-guest-report.sh BUILD
 # shellcheck source=tests/scripts/tap.sh
@@ -23,7 +23,7 @@ exit "$(cat "$CANNED/status")"
 EOF
 chmod +x "$work/bin/cpio" "$work/bin/qemu-system-x86_64"
 
-# What a guest prints: a program that passes, then one that is in its second test.
+# The output of a guest: a program that passes, then one that is in its second test.
 two_programs() {
 	cat <<'EOF'
 # program: test_channel
@@ -107,7 +107,7 @@ result $? "a_panic_without_an_oops_shows_its_calls_too"
 two_programs | canned 0 "$work/both"
 run
 [ "$(grep -c ^fail "$work/results")" = 1 ] && grep -q "kernel panic: Oops: int3" "$work/results" && ! says "kill_pid"
-result $? "what_the_kernel_survived_long_before_is_not_taken_for_the_panic"
+result $? "a_warning_long_before_is_not_taken_for_the_panic"
 
 two_programs | canned 0 "$consoles/quiet.txt"
 run

@@ -109,7 +109,7 @@ for value in x 1x -1 . 1e3 1,5 0x10 inf ' 1'; do
 	run MIMIC_PATIENCE="$value" "$build/bin/mimic" run --transport embedded "$build/tests/unmodified/updates"
 	[ $? = 0 ] && [ "$(grep -c 'MIMIC_PATIENCE: no number of seconds' "$work/errors")" = 1 ] || bad=1
 done
-result $bad "what_is_no_number_of_seconds_gets_one_line_and_the_program_runs"
+result $bad "a_word_that_is_no_number_of_seconds_gets_one_line_and_the_program_runs"
 
 # --- --timeout ------------------------------------------------------------------------------------
 
@@ -131,7 +131,7 @@ bad=0
 for value in x 0 -1 1x '' 1e9; do
 	refused "--timeout=$value: 0.001 to 604800 seconds" "$build/bin/mimic" run --timeout "$value" true || bad=1
 done
-result $bad "what_is_no_time_is_refused"
+result $bad "a_word_that_is_no_time_is_refused"
 
 # --- gdb ----------------------------------------------------------------------------------------------
 

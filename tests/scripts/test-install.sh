@@ -318,7 +318,7 @@ shipped_configurations_are_there() {
 	ls "$prefix"/share/mimic/*.ini
 }
 
-# What docs/your-device.md does: the sum of the bytes of "hello" is 104 + 101 + 108 + 108 + 111.
+# The example of docs/your-device.md: the sum of the bytes of "hello" is 104 + 101 + 108 + 108 + 111.
 plugin_of_the_example() {
 	cp -r "$prefix/share/mimic/plugin" "$root/plugin" || return 1
 	PKG_CONFIG_PATH=$prefix/lib/pkgconfig make -s -C "$root/plugin" CFLAGS='-O2 -Wall -Wextra -Werror' || return 1
@@ -327,7 +327,7 @@ plugin_of_the_example() {
 	# It brings its own copies of what devices share, and shows nothing but itself.
 	[ "$(nm -D --defined-only "$root/plugin/libchecksum.so" | wc -l)" = 1 ]
 }
-# What is counted, and what it is counted with, lie in the install tree.
+# The program that counts costs, and the files that it needs, lie in the install tree.
 costs_of_a_program() {
 	command -v riscv64-linux-gnu-gcc || return 0
 	echo 'long sum(const long *data, int n) { long s = 0; for (int i = 0; i < n; i++) s += data[i]; return s; }' >"$root/costs.c"
@@ -425,7 +425,7 @@ check "folders_that_mimic_would_not_find_are_refused" folders_that_mimic_would_n
 check "uninstall_removes_what_install_has_put" uninstall_removes_what_install_has_put
 check "documents_are_installed" documents_are_installed
 cat > "$root/tutorial.sh" <<'SCRIPT'
-# What a user does after `make install` as root, with the program and the line of the tutorial.
+# A user after `make install` as root, with the program and the line of the tutorial.
 set -e
 make -s O="$1" install
 cd "$2"

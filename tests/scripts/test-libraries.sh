@@ -42,7 +42,7 @@ optional_ones_are_left_out_with_a_line_each()
 		grep -qx 'HAS_FUSE :=' "$work/libraries.mk" && grep -qx 'HAS_JSON := 1' "$work/libraries.mk"
 }
 
-what_appears_is_found_the_next_time()
+a_library_that_appears_is_found_the_next_time()
 {
 	find_libraries && grep -qx 'HAS_FUSE := 1' "$work/libraries.mk"
 }
@@ -116,7 +116,7 @@ packages_of_the_tests_come_before_their_libraries_are_looked_for()
 		cp "$work/order" "$work/output" && sed '/^probe/,$d' "$work/order" | grep -qx 'packages build tests'
 }
 
-# What they take the place of: the same functions for the rest.
+# The files define the same functions as those that they replace.
 files_for_builds_without_define_what_the_others_define()
 {
 	local file with
@@ -131,7 +131,7 @@ files_for_builds_without_define_what_the_others_define()
 }
 
 for name in all_are_found_here_and_nothing_is_said the_file_stays_and_nothing_is_compiled_the_second_time \
-	optional_ones_are_left_out_with_a_line_each what_appears_is_found_the_next_time without_a_needed_one_there_is_one_line_and_no_file \
+	optional_ones_are_left_out_with_a_line_each a_library_that_appears_is_found_the_next_time without_a_needed_one_there_is_one_line_and_no_file \
 	an_inih_that_cannot_be_linked_is_named_with_the_linkers_word an_inih_that_is_too_old_is_named_with_what_it_lacks \
 	a_fuse_that_is_too_old_is_left_out_with_the_compilers_word they_are_found_without_pkg_config a_compiler_that_is_not_there_is_named \
 	make_stops_with_that_line packages_of_the_tests_come_before_their_libraries_are_looked_for files_for_builds_without_define_what_the_others_define; do

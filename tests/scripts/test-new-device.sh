@@ -15,7 +15,7 @@ run() # run COMMAND...: with what it says in $work/output and $work/errors
 	timeout -k 2 100 "$@" >"$work/output" 2>"$work/errors" </dev/null
 }
 
-# What git knows, or, outside of a checkout, everything but what was built.
+# Copies the files that git knows, or, outside of a checkout, all but those that were built.
 if git ls-files -coz --exclude-standard >"$work/files" 2>/dev/null && [ -s "$work/files" ]; then
 	mkdir "$tree" && tar -cf - --null -T "$work/files" | tar -xpf - -C "$tree"
 else

@@ -152,7 +152,7 @@ gcc -o "$work/first" "$work/time.o" -Wl,--no-as-needed -lgomp $("$mimic" cflags 
 	refused "linked with -lgomp in front of what 'mimic cflags --libs' prints" "$work/first"
 result $? "libgomp in front of libmimic-sim"
 
-# What the command lets pass the run-time has, and libgomp, which it is passed on to.
+# The run-time and libgomp, to which it passes calls on, have all functions that the command accepts.
 {
 	printf '#include "sim/openmp.h"\n#define _(name) name\nSIM_OPENMP_FUNCTIONS(_)\n#undef _\n'
 	printf '#define L(name) GOMP_loop_##name##_start GOMP_loop_##name##_next GOMP_loop_ull_##name##_start GOMP_loop_ull_##name##_next GOMP_parallel_loop_##name\n'

@@ -7,7 +7,7 @@ set -u
 . "$(dirname "$0")/tap.sh"
 
 # Everything that make builds, where no package can be had: a rule that makes something all the same
-# does not wait for the package that it needs. What is only copied or rewritten needs none.
+# does not wait for the package that it needs. Files that are only copied or rewritten need none.
 no_rule_runs_before_its_packages_are_there()
 {
 	env -u MAKEFLAGS make -k -j 4 -C "$PWD" O="$work/build" PACKAGES=false all tests fuzzers docs-check \

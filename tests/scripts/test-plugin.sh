@@ -164,7 +164,7 @@ stop_daemon
 
 # --- something is wrong ------------------------------------------------------------------------
 
-# What is spoiled, and what is said.
+# The defects, and the message of each.
 spoiled=(
 	"VERSION|a plugin for version 7 of the interface, of mimic $("$mimic" --version | cut -d' ' -f2); this is version 0, of mimic"
 	"RELEASE|a plugin for version 0 of the interface, of mimic 0.0.9; this is version 0, of mimic $("$mimic" --version | cut -d' ' -f2)"
@@ -241,7 +241,7 @@ for name in CREATION_FORKS CREATION_FORKS_AND_CRASHES; do
 	[ $name = CREATION_FORKS ] || has 'killed by signal 11 in creation' "and_says_how_it_ended"
 done
 
-# What is said of a plugin that is not there is said once: its devices and its section are left out.
+# A missing plugin is reported once: its devices and its section are left out.
 printf '[absent]\nkey = 1\n[checksum]\nlongest = 5\n[mimic]\ndevices = checksum:1, absent:2, maple:1\n' >>"$dir/all.ini"
 start_daemon --config "$dir/all.ini"
 cp "$dir/daemon.log" "$dir/out"

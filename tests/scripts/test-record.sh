@@ -69,7 +69,7 @@ head -c $((size - 100)) "$work/spmv.mimic" >"$work/cut.mimic"
 run replay "$work/cut.mimic"
 [ $? = 2 ] && grep -qF "offset $((size - 100)): cut off inside of the block" "$work/output"
 result $? "a_cut_file_is_reported_with_its_offset_and_exits_2"
-says "calls before it are whole" "what_is_whole_is_replayed"
+says "calls before it are whole" "whole_records_are_replayed"
 
 block=$((size / 2))
 { head -c $block "$work/spmv.mimic"; printf 'mimic'; tail -c +$((block + 6)) "$work/spmv.mimic"; } >"$work/bad.mimic"

@@ -42,7 +42,7 @@ for run in looked:
 		assert len(queue["levels"]) == len(times) and max(queue["levels"]) <= queue["size"]
 	for name, values in samples["counters"].items():
 		assert len(values) == len(times) and values == sorted(values) and values[0] == 0
-	# A look may come after the device was given back, so the last one may have seen a little less.
+	# A sample may come after the device was closed, so the last one may have smaller counters.
 	counters = run["counters"]
 	assert all(samples["counters"][name][-1] <= counters[name] for name in ("tlb_misses", "faults") if name in counters)
 PYTHON
@@ -104,7 +104,7 @@ bad() # bad CONTENT TEXT: so it is refused, and the old page stays
 }
 bad 'hello' "line 1, column 1: not JSON" && bad '{"format":' "the JSON text ends too early" &&
 	bad '{"format":"mimic-run","version":7}' "version: it is 7" && bad '[]' "it must be an object"
-result $? "what_is_no_run_json_is_refused"
+result $? "a_file_that_is_no_run_json_is_refused"
 sed 's/"seconds": [0-9.e-]*/"seconds": "long"/2' "$work/run.json" >"$work/wrong.json"
 refused "seconds: it must be a number, and is a text" report "$work/wrong.json" -o "$work/page.html" &&
 	grep -q 'runs\[[0-9]*\]\.' "$work/errors"

@@ -345,7 +345,7 @@ test_daemon_dies() {
 	ends 2 "run_with_a_dead_daemon_exits_2" true
 }
 
-# What a daemon's device reports is in the daemon's log, once for each program.
+# A report of a daemon's device is in the daemon's log, once for each program.
 test_hang_of_daemon() {
 	transport=daemon
 	rm -f "$dir/socket"
@@ -467,7 +467,7 @@ test_command() {
 		options=(--transport kernel)
 		ends 2 "the_kernel_transport_without_nodes_exits_2" true
 		says "no kernel devices: is mimic.ko loaded and mimicd running?" "and_the_line_says_what_to_look_for"
-		# What the preload library does with nodes of the kernel, with none there.
+		# The preload library with nodes of the kernel, without any node.
 		MIMIC_SOCKET=$dir/none MIMIC_TRANSPORT=kernel LD_PRELOAD=$build/lib/libmimic-preload.so \
 			try sh -c "test ! -e /dev/maple0 && $programs/tiles && $programs/raw"
 		result $? "on_the_kernel_transport_only_physical_addresses_are_made_up"

@@ -103,7 +103,7 @@ diff -u - "$work/found" >>"$work/errors" <<'E2'
 1..3
 2 passed, 1 failed, 0 skipped
 E2
-result $? "what_was_printed_before_a_result_that_passed_is_shown_if_the_program_fails_at_its_end"
+result $? "lines_before_a_result_that_passed_are_shown_if_the_program_fails_at_its_end"
 
 # Each fails the first time only, which a file beside it remembers.
 program is_late <<'E2'

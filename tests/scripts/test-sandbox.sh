@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# What mimicd gives up, and that it still serves. TAP on stdout.
+# mimicd gives up rights, and still serves. TAP on stdout.
 #
 #   test-sandbox.sh [BUILD]   BUILD: the build directory; else $O, else build
 set -u

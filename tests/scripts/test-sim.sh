@@ -161,7 +161,7 @@ cp "$work/report.json" "$work/first.json" && run "${no_tlb[@]}" --randomize --co
 	python3 -c 'import json, sys; one, other = [json.load(open(p))["phases"][1] for p in sys.argv[1:]]; assert one == other' \
 		"$work/first.json" "$work/report.json" >>"$work/errors" 2>&1
 result $? "they take what they take in the program itself, wherever the system puts the library"
-# What docs/timing.md prints: the library in two steps and in one.
+# The commands of docs/timing.md: the library in two steps and in one.
 mkdir "$work/printed" && cp "$work/shared/main.c" "$work/shared/read.c" "$work/printed"
 awk '/^\*\*/ { inside = /^\*\*Shared libraries\./ } inside && sub(/^    /, "")' docs/timing.md >"$work/commands"
 (cd "$work/printed" && PATH=$build/bin:$PATH && head -n 4 "$work/commands" | sh -e && cp libread.so two.so &&
@@ -598,7 +598,7 @@ assert list(report)[0] == "schema" and report["schema"] == 1
 keys = {section + "." + key for section, part in report.pop("parameters").items() for key in part}
 found = walk(report, "", {"parameters"}) - {"", "uncosted.sources[]", "phases[]", "phases[].cores[]", "intervals[]",
                                             "phases[].devices[]", "intervals[].devices[]"}
-# What each of several devices has is described where what they have together is, and so are its intervals.
+# The keys of one of several devices, and of its intervals, are described with those of all devices together.
 found = {re.sub(r"^intervals\[\]\.devices\[\]", "phases[].devices[]", path) for path in found}
 found = {re.sub(r"^phases\[\]\.devices\[\]\.(?!name$)", "phases[].", path) for path in found}
 # Those of intervals are described where those of phases are.

@@ -166,7 +166,7 @@ test_top_continued() {
 	result $? "top_takes_the_terminal_again_after_sigstop"
 }
 
-# What the shell is told, so that "after" is there only when it is whole.
+# The shell's command, which makes "after" by a rename, so that it is whole as soon as it is there.
 settings_after="stty -a >$work/part; mv $work/part $work/after"
 
 terminal_is_as_before() # 0 if the shell has written "after", which may take it a while, and it is as "before"

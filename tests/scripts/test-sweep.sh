@@ -44,7 +44,7 @@ while read -r command; do
 	eval "$command" >/dev/null 2>&1
 done <"$work/output"
 run "${grid[@]}" --collect "${program[@]}" && cmp "$work/first" "$work/output"
-result $? "what_the_listed_commands_left_makes_the_same_table"
+result $? "the_files_of_the_listed_commands_make_the_same_table"
 rm "$work/a folder/point-00001.json"
 run "${grid[@]}" --collect "${program[@]}"
 [ $? = 1 ] && grep -qx 'maple-fpga,300,failed' "$work/output" && grep -q 'point 1' "$work/errors"

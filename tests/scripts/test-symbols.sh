@@ -43,8 +43,8 @@ parts_by_name()
 	done
 }
 
-# What is no name of ours to choose: the entry of a program, the anchor of sys/sdt.h, and what
-# stands in front of a function of somebody else. FOLDER's only, where it says so.
+# Names that we cannot choose: the entry of a program, the anchor of sys/sdt.h, and wrappers
+# of functions of other libraries. In FOLDER only, where one is given.
 names_of_others()
 {
 	echo main

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# What a user may run into: an option that is wrong, a home that is read-only, a disk that is full. Each is one line on
-# standard error and the exit status of the manual page. TAP.
+# Errors that a user may meet: an option that is wrong, a home that is read-only, a disk that is full. Each is
+# one line on standard error and the exit status of the manual page. TAP.
 #
 #   test-trouble.sh [BUILD]   BUILD: the build directory; else $O, else build
 set -u
@@ -61,7 +61,7 @@ a_short_one_and_a_word_too_many_are_one_line()
 
 # --- a disk that is full ---------------------------------------------------------
 
-what_cannot_be_written_to_standard_output_is_one_line_and_status_1()
+a_failed_write_to_standard_output_is_one_line_and_status_1()
 {
 	local command
 	for command in "$mimic --help" "$mimic list --help" "$mimic sim --parameters" "$build/bin/mimicd --help" "$build/bin/mimicd --version" \
@@ -106,7 +106,7 @@ programs_run_in_a_read_only_home()
 		read_only "$build/examples/maple/spmv" --transport embedded --uniform 64x4 >"$work/output" 2>"$work/errors" && [ ! -s "$work/errors" ]
 }
 
-what_cannot_be_made_there_is_one_line()
+a_file_that_cannot_be_made_is_one_line()
 {
 	one_line 2 read_only "$mimic" run --state "$program" && one_line 2 read_only "$mimic" trace -o "$work/home/trace" "$program" &&
 		one_line 2 read_only "$mimic" record -o "$work/home/recording" "$program" && one_line 1 read_only "$build/bin/mimicd" &&
@@ -121,14 +121,14 @@ so_is_mimic_run_from_a_folder_with_a_space()
 }
 
 names="a_wrong_option_is_one_line_and_status_2 one_of_an_example_too an_option_without_its_value_is_one_line
-	a_short_one_and_a_word_too_many_are_one_line what_cannot_be_written_to_standard_output_is_one_line_and_status_1
+	a_short_one_and_a_word_too_many_are_one_line a_failed_write_to_standard_output_is_one_line_and_status_1
 	a_file_that_cannot_be_written_is_named"
 for name in $names; do
 	$name
 	result $? $name
 done
 names="an_install_on_a_full_disk_fails_and_says_where and_works_when_there_is_room programs_run_in_a_read_only_home
-	what_cannot_be_made_there_is_one_line so_is_mimic_run_from_a_folder_with_a_space"
+	a_file_that_cannot_be_made_is_one_line so_is_mimic_run_from_a_folder_with_a_space"
 if mkdir "$work/home" && [ -n "${UNSHARED:-}" ] && mount -t tmpfs -o ro tmpfs "$work/home"; then
 	chmod 755 "$work"
 	for name in $names; do

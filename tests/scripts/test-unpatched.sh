@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# What a program sees by traps alone, with its text left as it is (MIMIC_PATCH=0): the contract and the
+# Programs by traps alone, with their text left as it is (MIMIC_PATCH=0): the contract and the
 # programs that other tests run with instructions replaced. TAP.
 # usage: test-unpatched.sh BUILD
 set -u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What pthreads promise holds in virtual time. Prints what is wrong, or "right". */
+/* The promises of pthreads hold in virtual time. Prints what is wrong, or "right". */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>

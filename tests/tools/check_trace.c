@@ -22,7 +22,7 @@
 #define NANOSECOND 0.001
 #define EPSILON 0.0005
 
-/* What arrows lead between. */
+/* The ends of arrows. */
 enum role { NO_ROLE, PRODUCE, CONSUME, DISPATCH, WORK };
 
 struct slice {

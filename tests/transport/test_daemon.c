@@ -40,7 +40,7 @@ static void streams_longer_than_the_rings_arrive_whole_and_in_order(void **state
 	free(values);
 }
 
-static void what_a_thread_posted_before_it_ended_still_arrives(void **state)
+static void posts_of_a_thread_before_its_end_still_arrive(void **state)
 {
 	size_t count = 500;
 	pthread_t producer;
@@ -528,7 +528,7 @@ int main(void)
 	cmocka_unit_test_setup_teardown(name, daemon_device_setup, daemon_device_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(streams_longer_than_the_rings_arrive_whole_and_in_order),
-		TEST(what_a_thread_posted_before_it_ended_still_arrives),
+		TEST(posts_of_a_thread_before_its_end_still_arrive),
 		TEST(the_roles_of_a_thread_that_ended_are_free),
 		TEST(posts_of_two_threads_that_take_turns_take_effect_in_that_order),
 		TEST(a_load_comes_after_what_other_threads_posted_before_it),

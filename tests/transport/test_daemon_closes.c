@@ -251,7 +251,7 @@ static void sockets_that_linger_hold_up_not_even_their_owner(void **state)
 	mimicd_closer_destroy(closer);
 }
 
-/* What it has been told of the end of a connection does not wait until the socket is closed. */
+/* The other end sees the end of a connection at once, not when the socket is closed. */
 static void a_connection_ends_with_its_last_message(void **state)
 {
 	struct mimicd_closer *closer = mimicd_closer_create();

@@ -52,7 +52,7 @@ static uint64_t command(enum mimic_command_kind kind, uint32_t device, unsigned 
 		.size = 4, .offset = (uint16_t)AT(operation, field), .count = count });
 }
 
-/* What a client has done when it dies. */
+/* The last step of a client before it dies. */
 enum step {
 	CONNECTED, SENT_HALF_A_MESSAGE, GREETED, REPLY_UNREAD, OPENED, OPENED_PRIVATE, HAS_LANE, HAS_MEMORY,
 	HOLDS_QUEUES, POSTED_HALF_A_COMMAND, STORE_WAITS, LOAD_WAITS, BOTH_WAIT, THREAD_GONE_STORES_WAIT,

@@ -192,7 +192,7 @@ static void a_response_position_that_cannot_be_ends_the_session(void **state)
 	atomic_store(&client.lane.responses.ring->tail, 1000);
 	word = command_word(MIMIC_COMMAND_LOAD, client.device, 4, MIMIC_LANE_RESPONSE_WORDS);
 	raw_post(&client.lane, &word, 1);
-	/* That many there is room for by any count; the next look finds the lie. */
+	/* By any count there is room for these; the next check of the position finds that it is false. */
 	raw_post(&client.lane, &word, 1);
 	bad_client_expect_end(&client, "lane");
 }

@@ -148,7 +148,7 @@ static void a_lane_that_is_made_afterwards_tells_it_too(void **state)
 	assert_int_equal(result, -ENODEV);
 }
 
-static void what_is_opened_next_is_not_taken_for_the_device_that_is_gone(void **state)
+static void the_next_open_is_not_taken_for_the_device_that_is_gone(void **state)
 {
 	struct mimic_device *others[8];
 	char name[MIMIC_NAME_MAX];
@@ -214,7 +214,7 @@ int main(void)
 		TEST(a_load_that_waits_fails_when_the_device_is_removed),
 		TEST(a_load_that_waits_fails_when_the_device_is_reset),
 		TEST(a_lane_that_is_made_afterwards_tells_it_too),
-		TEST(what_is_opened_next_is_not_taken_for_the_device_that_is_gone),
+		TEST(the_next_open_is_not_taken_for_the_device_that_is_gone),
 		TEST(a_device_that_is_opened_anew_works),
 		TEST(the_second_open_of_a_device_that_was_reset_is_refused_until_the_first_is_closed),
 		TEST(other_devices_of_the_program_go_on),

@@ -431,7 +431,7 @@ static void reset_elsewhere(void)
 	assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-/* What was waited for before RESET is no answer to what is asked after it. */
+/* An answer that was waited for before RESET does not answer an atomic after it. */
 static void an_atomic_behind_a_reset_happens_anew(void **state)
 {
 	struct stuck stuck = make_stuck();

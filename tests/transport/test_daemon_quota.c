@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What programs of one user can take of a daemon, and what is left for others. */
+/* Limits of a daemon for the programs of one user, so that others get their share. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -162,7 +162,7 @@ static int expect_address_space_ends(void)
 		error = raw_memory(fd, MIMIC_MESSAGE_MEMORY_ADD, memory, (count + 1) * 2 * size, size, 0);
 	if (count != 4 || error != -EDQUOT)
 		return 1;
-	/* What is given back may be had again. */
+	/* Memory that is given back can be shared again. */
 	if (raw_memory(fd, MIMIC_MESSAGE_MEMORY_REMOVE, -1, 2 * size, size, 0))
 		return 2;
 	return raw_memory(fd, MIMIC_MESSAGE_MEMORY_ADD, memory, 2 * size, size, 0) ? 3 : 0;

@@ -324,7 +324,7 @@ static void one_that_is_removed_and_one_that_is_added_do_not_meet(void **state)
 	slow_memory_end();
 }
 
-/* What is posted behind the commands of its job has no effect, and no job of it follows. */
+/* Posts behind the commands of its job have no effect, and no job of them follows. */
 static void a_close_leaves_no_more_to_do(void **state)
 {
 	struct mimic_device_request close = { 0 };

@@ -164,7 +164,7 @@ static void watches_of_a_socket_hold_up_others_once(void **state)
 }
 
 /* With few, it does not last long until there is time for the next. */
-static void what_was_put_off_is_done_later(void **state)
+static void work_that_was_put_off_is_done_later(void **state)
 {
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	struct turns_program *program;
@@ -278,7 +278,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WATCHES(watches_of_an_eventfd_hold_up_others_once),
 		WATCHES(watches_of_a_socket_hold_up_others_once),
-		WATCHES(what_was_put_off_is_done_later),
+		WATCHES(work_that_was_put_off_is_done_later),
 		WATCHES(mimicds_own_user_is_not_throttled),
 		TEST(lanes_are_woken_while_their_user_is_throttled),
 		WATCHES(the_last_close_of_an_eventfd_with_watches_holds_up_nobody),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What systemd hears of a daemon that it watches. */
+/* The messages of a daemon to systemd, which watches it. */
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -78,7 +78,7 @@ static void nothing_is_said_where_nobody_watches(void **state)
 	assert_false(is_told(1000));
 }
 
-/* What systemd does then (WatchdogSignal=SIGKILL: no other signal reaches it), before it starts another. */
+/* As systemd does (WatchdogSignal=SIGKILL: no other signal reaches it), before it starts another daemon. */
 static void a_loop_that_is_stuck_is_silent_and_can_be_ended(void **state)
 {
 	int status;

@@ -178,7 +178,7 @@ static void a_product_is_that_of_a_plain_loop(void **state)
 	mimic_device_close(device);
 }
 
-static void what_was_posted_comes_before_the_next_access(void **state)
+static void posts_come_before_the_next_access(void **state)
 {
 	struct mimic_device *device = open_or_fail("dare0");
 	static uint64_t words[3000];
@@ -219,7 +219,7 @@ static void posted_registers_and_instructions_keep_their_order(void **state)
 	mimic_device_close(device);
 }
 
-static void what_was_posted_before_a_close_reaches_memory(void **state)
+static void posts_before_a_close_reach_memory(void **state)
 {
 	struct mimic_device *device = open_or_fail("dare0");
 	struct tile a, out = { 0 };
@@ -380,9 +380,9 @@ int main(void)
 		TEST(counters_are_those_of_the_context),
 		TEST(a_closed_handle_leaves_the_other_contexts_alone),
 		TEST(a_product_is_that_of_a_plain_loop),
-		TEST(what_was_posted_comes_before_the_next_access),
+		TEST(posts_come_before_the_next_access),
 		TEST(posted_registers_and_instructions_keep_their_order),
-		TEST(what_was_posted_before_a_close_reaches_memory),
+		TEST(posts_before_a_close_reach_memory),
 		TEST(an_instruction_in_pieces_of_a_stream_is_one),
 		TEST(rows_of_every_length_are_moved_and_nothing_else),
 		TEST(a_load_from_nowhere_is_an_error_that_names_the_byte),

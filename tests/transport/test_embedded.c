@@ -264,7 +264,7 @@ static void *only_post(void *unused)
 	return NULL;
 }
 
-static void a_post_wakes_who_sleeps_for_it(void **state)
+static void a_post_wakes_a_thread_that_sleeps_for_it(void **state)
 {
 	struct timespec start, end;
 	pthread_t thread;
@@ -279,7 +279,7 @@ static void a_post_wakes_who_sleeps_for_it(void **state)
 	pthread_join(thread, NULL);
 }
 
-/* A prefetch loop goes on in pieces between accesses; whoever waits must see to it. */
+/* A prefetch loop goes on in pieces between accesses: a thread that waits must drive it. */
 static void a_load_waits_through_a_long_prefetch_loop(void **state)
 {
 	static const uint32_t table[20000] = { [5] = 0x1234 };
@@ -536,7 +536,7 @@ static void registered_memory_is_only_remembered(void **state)
 	memory[0] = 1;
 }
 
-static void what_is_no_range_is_not_registered(void **state)
+static void an_invalid_range_is_not_registered(void **state)
 {
 	char memory[8192];
 
@@ -562,7 +562,7 @@ int main(void)
 		DEVICE_TEST(pointers_are_fetched_when_they_are_consumed),
 		DEVICE_TEST(a_bad_pointer_reads_0_and_is_counted),
 		DEVICE_TEST(a_load_waits_for_a_post),
-		DEVICE_TEST(a_post_wakes_who_sleeps_for_it),
+		DEVICE_TEST(a_post_wakes_a_thread_that_sleeps_for_it),
 		DEVICE_TEST(a_load_waits_through_a_long_prefetch_loop),
 		DEVICE_TEST(a_pair_of_threads_loses_and_swaps_nothing),
 		DEVICE_TEST(eight_pairs_of_threads_lose_and_swap_nothing),
@@ -571,7 +571,7 @@ int main(void)
 		DEVICE_TEST(allocated_memory_is_zeroed_and_below_2_to_40),
 		DEVICE_TEST(memory_that_is_not_freed_goes_with_its_device),
 		DEVICE_TEST(registered_memory_is_only_remembered),
-		DEVICE_TEST(what_is_no_range_is_not_registered),
+		DEVICE_TEST(an_invalid_range_is_not_registered),
 	};
 
 	return device_run_tests("embedded", tests, sizeof(tests) / sizeof(tests[0]));

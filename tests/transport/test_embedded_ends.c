@@ -46,7 +46,7 @@ static void *post_much_and_end(void *unused)
 	return NULL;
 }
 
-static void what_a_thread_posted_outlives_it(void **state)
+static void posts_of_a_thread_outlive_it(void **state)
 {
 	pthread_t thread;
 
@@ -69,7 +69,7 @@ static void *consume_one(void *answer)
 	return NULL;
 }
 
-static void the_last_close_answers_who_waits_and_resets_the_device(void **state)
+static void the_last_close_answers_waiters_and_resets_the_device(void **state)
 {
 	uint32_t answer = 99;
 	pthread_t thread;
@@ -252,7 +252,7 @@ static void a_handler_may_jump_out_of_a_post_that_waits(void **state)
 	pthread_create(&thread, NULL, consume_to_marker, &count);
 	device_post_one(MAPLE_STORE_PRODUCE, 0, 4, MARKER);
 	pthread_join(thread, NULL);
-	/* What had been accepted, all of it and no more. */
+	/* All words that had been accepted, and no more. */
 	assert_in_range(count, WORDS, 9999);
 }
 
@@ -298,8 +298,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		DEVICE_TEST(a_thread_s_roles_are_free_when_it_ends),
-		DEVICE_TEST(what_a_thread_posted_outlives_it),
-		DEVICE_TEST(the_last_close_answers_who_waits_and_resets_the_device),
+		DEVICE_TEST(posts_of_a_thread_outlive_it),
+		DEVICE_TEST(the_last_close_answers_waiters_and_resets_the_device),
 		DEVICE_TEST(a_forked_child_has_no_devices_but_can_open_its_own),
 		DEVICE_TEST(a_handler_may_jump_out_of_a_load_that_waits),
 		DEVICE_TEST(a_handler_may_jump_out_of_a_post_that_waits),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the state filesystem shows, against the models and what clients did. */
+/* The files of the state filesystem, compared with the models and with the clients' actions. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -94,7 +94,7 @@ static void check_device(const char *device)
 	struct state_tree *after = state_mount_tree(&mounted, device);
 	char path[160];
 
-	/* What the model says last has to be newer than all that is read. */
+	/* The second tree of the model must be newer than all values that are read. */
 	for (size_t i = 0; i < before->count; i++) {
 		if (before->entries[i].type == STATE_NUMBER && before->entries[i].value != after->entries[i].value)
 			after->entries[i].value = UINT64_MAX;

@@ -186,7 +186,7 @@ static void a_directory_that_is_not_empty_is_said_and_done_without(void **unused
 
 /* --- users ---------------------------------------------------------------------------------------- */
 
-/* What open() says to another user: 0 or -errno. */
+/* The result of open() for another user: 0 or -errno. */
 static int open_as(uid_t uid, const char *file, int flags)
 {
 	pid_t child;
@@ -298,7 +298,7 @@ static int read_one(const char *path, const struct stat *status, int type, struc
 	char *text = NULL;
 
 	(void)where;
-	/* What is there depends on what the device does: a file may be gone by now. */
+	/* The files depend on the device's state: one may be gone by now. */
 	if (type == FTW_F && (status->st_mode & 0400))
 		text = state_read_file(path, NULL);
 	files_read += text != NULL;

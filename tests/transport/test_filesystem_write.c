@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What may be written in the state filesystem, and what may not. */
+/* Writes to the state filesystem, allowed ones and refused ones. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -44,7 +44,7 @@ static void clear_counters_leaves_the_rest_alone(void **unused)
 	assert_file("devices/maple0/queues/0/level", "1\n");
 }
 
-static void what_is_nothing_to_write_is_refused(void **unused)
+static void invalid_words_are_refused(void **unused)
 {
 	(void)unused;
 	assert_int_equal(state_mount_write(&mounted, "devices/maple0/control/reset", "2\n"), -EINVAL);
@@ -105,7 +105,7 @@ static void nothing_else_can_be_written_made_or_removed(void **unused)
 #define TESTS(_) \
 	_(reset_makes_a_device_as_after_power_on) \
 	_(clear_counters_leaves_the_rest_alone) \
-	_(what_is_nothing_to_write_is_refused) \
+	_(invalid_words_are_refused) \
 	_(inject_makes_a_device_of_the_bus_misbehave) \
 	_(nothing_else_can_be_written_made_or_removed)
 TESTS(STATE_TEST)

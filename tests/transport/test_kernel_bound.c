@@ -105,7 +105,7 @@ static struct mimic_device *open_ready(const char *name)
 	return device;
 }
 
-/* What the kernel does when the last descriptor is closed. */
+/* As the kernel does when the last descriptor is closed. */
 static void close_all(struct mimic_device *device, unsigned int index)
 {
 	mimic_device_close(device);
@@ -161,7 +161,7 @@ static void two_devices_are_two_bindings_on_one_session(void **state)
 	close_all(second, 1);
 }
 
-static void what_a_thread_opened_by_a_call_its_traps_may_use(void **state)
+static void traps_of_a_thread_may_use_a_role_that_it_opened_by_a_call(void **state)
 {
 	struct mimic_device *device = open_ready("maple0");
 	pid_t self = gettid();
@@ -218,7 +218,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_queue_works),
 		TEST(two_devices_are_two_bindings_on_one_session),
-		TEST(what_a_thread_opened_by_a_call_its_traps_may_use),
+		TEST(traps_of_a_thread_may_use_a_role_that_it_opened_by_a_call),
 		TEST(an_instance_is_opened_again_as_after_power_on),
 		TEST(threads_of_the_library_are_owners_of_their_own),
 	};

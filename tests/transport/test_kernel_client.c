@@ -55,7 +55,7 @@ static void expect_refusal(const char *name, int error, const char *text)
 	expect_text(text);
 }
 
-/* What auto takes for `name`. */
+/* The transport that auto chooses for `name`. */
 static void expect_auto(const char *name, const char *transport)
 {
 	assert_int_equal(mimic_device_open(&device, name, NULL), 0);
@@ -656,7 +656,7 @@ static void allocated_memory_is_zeroed_low_and_the_devices(void **state)
 	mimic_device_close(device);
 }
 
-/* What the daemon transport answers (test_daemon.c), though there is nothing to do here. */
+/* The answers are those of the daemon transport (test_daemon.c), though there is nothing to do here. */
 static void registered_memory_gets_the_answers_of_the_daemon_transport(void **state)
 {
 	char *memory = mmap(NULL, 8 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -198,7 +198,7 @@ static void a_load_is_answered_with_the_register(void **state)
 	assert_int_equal(fake_bus_load(BINDING, 1, PAGE_MAPLE, AT(IDENTIFY, 0), 2), 0x0100);
 }
 
-static void the_driver_reaches_the_device_whoever_has_it(void **state)
+static void the_driver_reaches_the_device_of_any_process(void **state)
 {
 	(void)state;
 	assert_int_equal(fake_bus_load(0, DRIVER, PAGE_MAPLE, AT(IDENTIFY, 0), 8), 0x4d41504c01080100);
@@ -314,7 +314,7 @@ static void requests_that_cannot_be_are_answered_with_errors(void **state)
 	assert_int_equal(fake_bus_open(1, BINDING, 7), -EINVAL);
 }
 
-static void who_sleeps_is_woken_by_a_commit_and_who_spins_is_not(void **state)
+static void a_commit_wakes_a_waiter_that_sleeps_and_not_one_that_spins(void **state)
 {
 	unsigned int commits;
 	uint32_t slot;
@@ -438,7 +438,7 @@ static void the_first_touch_of_a_page_waits_for_the_driver(void **state)
 	assert_int_equal(fake_bus_status(slot, NULL), 0);
 	assert_int_equal(consume(), 0xa0000 + 3 * 1024 + 4);
 	assert_int_equal(fault_status(), 0);
-	/* What the program sees is what it sees without a driver. */
+	/* The program sees the same as without a driver. */
 	assert_int_equal(fake_bus_load(BINDING, PRODUCER, PAGE_MAPLE, AT(FAULT_COUNT, 0), 8), 0);
 	assert_int_equal(fake_bus.interrupts[0], 1);
 }
@@ -629,7 +629,7 @@ int main(void)
 		BY_ITSELF(commands_that_fail_lead_to_read_and_write),
 		ON_RING(a_server_that_ends_leaves_its_devices_on_the_bus),
 		ON_BOTH(a_load_is_answered_with_the_register),
-		ON_BOTH(the_driver_reaches_the_device_whoever_has_it),
+		ON_BOTH(the_driver_reaches_the_device_of_any_process),
 		ON_BOTH(roles_belong_to_threads),
 		ON_BOTH(a_load_that_waits_is_answered_when_the_word_comes),
 		ON_BOTH(a_store_that_waits_is_answered_when_there_is_room),
@@ -637,7 +637,7 @@ int main(void)
 		ON_RING(a_cancelled_access_that_has_not_begun_does_not_begin),
 		ON_BOTH(a_cancelled_access_that_is_done_is_answered_once),
 		ON_BOTH(requests_that_cannot_be_are_answered_with_errors),
-		ON_RING(who_sleeps_is_woken_by_a_commit_and_who_spins_is_not),
+		ON_RING(a_commit_wakes_a_waiter_that_sleeps_and_not_one_that_spins),
 		ON_RING(a_posted_access_is_answered_and_committed),
 		ON_BOTH(a_daemon_that_sleeps_is_woken_for_a_request),
 		ON_BOTH(a_device_belongs_to_one_process),

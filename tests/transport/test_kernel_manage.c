@@ -145,7 +145,7 @@ static void a_spurious_interrupt_comes_without_a_fault(void **state)
 	assert_int_equal(fault_status(), 0);
 }
 
-static void a_lost_interrupt_leaves_a_fault_for_who_looks(void **state)
+static void a_lost_interrupt_leaves_a_fault_in_the_register(void **state)
 {
 	uint32_t slot;
 
@@ -423,7 +423,7 @@ static int64_t number_in(struct json_object *object, const char *key)
 	return json_object_get_int64(value);
 }
 
-static void the_list_has_who_came_through_the_kernel_and_what_faulted(void **state)
+static void the_list_has_programs_of_the_kernel_transport_and_their_faults(void **state)
 {
 	struct json_object *list, *devices, *bindings, *user, *counters, *first;
 	char *text;
@@ -463,7 +463,7 @@ int main(void)
 		TEST(a_reset_completes_a_trapped_access_with_0_and_the_process_keeps_the_device),
 		TEST(a_reset_ends_a_wait_for_the_driver_whose_resolve_is_then_harmless),
 		TEST(a_spurious_interrupt_comes_without_a_fault),
-		TEST(a_lost_interrupt_leaves_a_fault_for_who_looks),
+		TEST(a_lost_interrupt_leaves_a_fault_in_the_register),
 		TEST(a_delayed_answer_takes_half_a_second_once),
 		TEST(a_delayed_access_can_be_taken_back),
 		TEST(a_wrong_fault_address_is_shown_to_the_driver_once),
@@ -478,7 +478,7 @@ int main(void)
 		TEST(a_removed_device_takes_its_accesses_along),
 		TEST(a_removed_device_of_a_session_answers_0),
 		TEST(only_root_and_the_daemons_user_may_manage),
-		TEST(the_list_has_who_came_through_the_kernel_and_what_faulted),
+		TEST(the_list_has_programs_of_the_kernel_transport_and_their_faults),
 	};
 
 	alarm(120);

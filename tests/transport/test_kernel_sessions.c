@@ -342,7 +342,7 @@ static void a_thread_of_another_pid_namespace_is_found_by_its_number_there(void 
 	close(ends[1]);
 }
 
-static void what_was_posted_comes_before_a_trap(void **state)
+static void posts_come_before_a_trap(void **state)
 {
 	struct client client;
 
@@ -357,7 +357,7 @@ static void what_was_posted_comes_before_a_trap(void **state)
 }
 
 /* Not because lanes happen to be looked at first. */
-static void what_was_posted_since_the_lanes_were_looked_at_comes_before_a_trap_too(void **state)
+static void posts_since_the_lanes_were_checked_come_before_a_trap_too(void **state)
 {
 	struct mimic_bus_slot *slot = &fake_bus.slots[200];
 	struct client client;
@@ -534,8 +534,8 @@ int main(void)
 		TEST(a_lane_that_names_no_thread_is_an_owner_of_its_own),
 		TEST(a_thread_of_another_process_cannot_be_named),
 		cmocka_unit_test(a_thread_of_another_pid_namespace_is_found_by_its_number_there),
-		TEST(what_was_posted_comes_before_a_trap),
-		TEST(what_was_posted_since_the_lanes_were_looked_at_comes_before_a_trap_too),
+		TEST(posts_come_before_a_trap),
+		TEST(posts_since_the_lanes_were_checked_come_before_a_trap_too),
 		TEST(a_lane_that_waits_goes_on_by_a_trap_and_the_other_way_round),
 		TEST(a_trap_goes_before_its_threads_command_that_waits),
 		TEST(a_lanes_pointers_reach_the_processs_memory_and_fault_at_the_driver),

@@ -170,7 +170,7 @@ static void the_shared_memory_is_the_buss_while_a_process_has_the_device(void **
 	assert_int_equal(fence(BINDING, 0) & VIRGO_STATUS_ERROR, 0);
 	assert_int_equal(fake_bus.arena[512], 77);
 	close_it(BINDING);
-	/* What was there is the kernel's to clear. */
+	/* The kernel clears the memory, not the daemon. */
 	assert_int_equal(shared[1000 * 8], 77);
 }
 

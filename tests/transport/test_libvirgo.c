@@ -364,7 +364,7 @@ static void memory_that_is_not_there_is_told_and_the_unit_goes_on(void **state)
 	assert_int_equal(virgo_gemm_wait(virgo, 0), -EFAULT);
 	assert_non_null(strstr(virgo_error_text(), address));
 	assert_non_null(strstr(virgo_error_text(), "written"));
-	/* What the program's own thread would store. */
+	/* A C that the program's own thread would store. */
 	p.epilogue = VIRGO_EPILOGUE_SWISH;
 	assert_int_equal(virgo_gemm(virgo, 0, &p), -EFAULT);
 	assert_non_null(strstr(virgo_error_text(), address));

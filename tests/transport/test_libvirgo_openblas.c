@@ -60,7 +60,7 @@ static void all_magnitudes(double *values, size_t count)
 		values[i] = fabs(values[i]);
 }
 
-/* What the sum of an element begins with. */
+/* The initial value of an element's sum. */
 static double start_of(const struct product_case *c, size_t row, size_t column)
 {
 	const struct virgo_product *p = &c->product;

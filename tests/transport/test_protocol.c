@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the daemon makes of messages, good and bad: their outside. */
+/* The daemon's handling of good and bad messages: their headers and sizes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What programs of other users share with a daemon of root keeps its pages: whoever touches a page while
- * others are punched out sleeps in the kernel (man 2 fallocate, man 2 ioctl_iflags: immutable files are changed by nobody).
+ * Memory that programs of other users share with a daemon of root keeps its pages: a thread that accesses
+ * a page while others are punched out sleeps in the kernel (man 2 fallocate; man 2 ioctl_iflags: nobody can
+ * change immutable files).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -99,7 +100,7 @@ static uint64_t word(enum mimic_command_kind kind, uint32_t device, unsigned int
 		.size = (uint8_t)size, .offset = (uint16_t)offset, .count = 1 });
 }
 
-/* What a device of the client finds at an address. */
+/* Has the client's device read the value at an address. */
 static int read_by_device(int client, int event, uint64_t address, uint64_t *value)
 {
 	struct raw_lane lane;
@@ -194,7 +195,7 @@ static int add_refused(int fd)
 	return 0;
 }
 
-static void what_a_program_shares_cannot_be_punched_out(void **state)
+static void memory_that_a_program_shares_cannot_be_punched_out(void **state)
 {
 	(void)state;
 	if (!can_be_fixed())
@@ -203,7 +204,7 @@ static void what_a_program_shares_cannot_be_punched_out(void **state)
 	protocol_expect_served();
 }
 
-static void what_the_daemon_gives_away_cannot_be_punched_out(void **state)
+static void memory_that_the_daemon_gives_away_cannot_be_punched_out(void **state)
 {
 	(void)state;
 	if (!can_be_fixed())
@@ -327,8 +328,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, protocol_end)
 	const struct CMUnitTest tests[] = {
-		TEST(what_a_program_shares_cannot_be_punched_out),
-		TEST(what_the_daemon_gives_away_cannot_be_punched_out),
+		TEST(memory_that_a_program_shares_cannot_be_punched_out),
+		TEST(memory_that_the_daemon_gives_away_cannot_be_punched_out),
 		TEST(memory_of_root_stays_as_it_is),
 		TEST(files_of_others_are_refused_and_stay_as_they_are),
 		TEST(a_file_whose_lock_is_held_holds_up_its_program_only),

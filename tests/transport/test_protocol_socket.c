@@ -102,7 +102,7 @@ static void a_file_that_is_no_socket_is_left_alone(void **state)
 	assert_true(served_restart(&protocol_served, PROTOCOL_DEVICES));
 }
 
-/* Whoever can read the directory can lock it. */
+/* Each user that can read the directory can lock it. */
 static void a_lock_on_the_directory_holds_up_no_start(void **state)
 {
 	int fd = open(protocol_served.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -128,7 +128,7 @@ static void the_kernels_devices_cannot_be_traced_where_there_are_none(void **sta
 	close(client);
 }
 
-static void what_a_session_does_is_in_its_spool(void **state)
+static void the_work_of_a_session_is_in_its_spool(void **state)
 {
 	int event_fd, client = raw_client_with_event(protocol_served.socket, &event_fd);
 	int fd = make_spool(F_SEAL_SHRINK);
@@ -151,7 +151,7 @@ static void what_a_session_does_is_in_its_spool(void **state)
 	close(client);
 }
 
-static void what_other_sessions_do_is_not(void **state)
+static void the_work_of_other_sessions_is_not_in_it(void **state)
 {
 	int event_fd, client = raw_client_with_event(protocol_served.socket, &event_fd);
 	int other_fd, other = raw_client_with_event(protocol_served.socket, &other_fd);
@@ -256,8 +256,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(only_sealed_spools_are_taken),
 		TEST(the_kernels_devices_cannot_be_traced_where_there_are_none),
-		TEST(what_a_session_does_is_in_its_spool),
-		TEST(what_other_sessions_do_is_not),
+		TEST(the_work_of_a_session_is_in_its_spool),
+		TEST(the_work_of_other_sessions_is_not_in_it),
 		TEST(a_program_that_damages_its_spool_hurts_nobody),
 		TEST(a_spool_with_holes_ends_the_session_and_gets_no_pages),
 		TEST(a_session_that_ends_leaves_nothing),

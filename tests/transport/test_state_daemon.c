@@ -240,8 +240,8 @@ static struct json_object *look_at_model(const char *name)
 }
 
 /*
- * What the model shows before and after is what the wire shows between them; what changes
- * by itself (times) has to be there. Returns how many values were compared.
+ * Compares the values of the message with those of the model, read before and after it; values
+ * that change by themselves (times) only have to be there. Returns how many were compared.
  */
 static unsigned int compare(struct json_object *before, struct json_object *wire, struct json_object *after)
 {
@@ -402,7 +402,7 @@ static void expect_state(const struct client *client, const char *name, int erro
 	json_object_put(tree);
 }
 
-static void other_users_see_what_is_all_theirs(void **state)
+static void other_users_see_devices_that_only_they_use(void **state)
 {
 	struct client stranger, other, owner;
 
@@ -432,7 +432,7 @@ static void other_users_see_what_is_all_theirs(void **state)
 	end_client(&owner);
 }
 
-static void only_who_may_stop_the_daemon_resets(void **state)
+static void only_users_that_may_stop_the_daemon_reset(void **state)
 {
 	struct json_object *tree;
 	struct client stranger;
@@ -471,7 +471,7 @@ static void cleared_counters_begin_at_0_and_queues_keep_their_words(void **state
 	end_client(&client);
 }
 
-static void a_reset_answers_who_waits_with_0_and_leaves_him_the_device(void **state)
+static void a_reset_answers_waiters_with_0_and_leaves_the_client_the_device(void **state)
 {
 	struct client client, manager;
 	uint32_t device;
@@ -563,10 +563,10 @@ int main(void)
 		TEST(memories_come_when_they_are_asked_for),
 		TEST(a_look_is_of_one_moment_under_load_and_disturbs_nothing),
 		TEST(names_are_answered_as_the_manual_says),
-		TEST(other_users_see_what_is_all_theirs),
-		TEST(only_who_may_stop_the_daemon_resets),
+		TEST(other_users_see_devices_that_only_they_use),
+		TEST(only_users_that_may_stop_the_daemon_reset),
 		TEST(cleared_counters_begin_at_0_and_queues_keep_their_words),
-		TEST(a_reset_answers_who_waits_with_0_and_leaves_him_the_device),
+		TEST(a_reset_answers_waiters_with_0_and_leaves_the_client_the_device),
 		TEST(contexts_stay_attached_through_a_reset),
 		TEST(a_reset_ends_the_work_of_a_cluster_and_keeps_its_events),
 	};

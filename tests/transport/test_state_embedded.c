@@ -354,7 +354,7 @@ static void *consume(void *answer)
 	return NULL;
 }
 
-static void a_reset_answers_who_waits_with_0_and_leaves_the_device(void **state)
+static void a_reset_answers_waiters_with_0_and_leaves_the_device(void **state)
 {
 	uint32_t answer = 99;
 	pthread_t waiter;
@@ -503,7 +503,7 @@ static int closes_all_and_listens(void)
 	return 0;
 }
 
-/* What the destructor does, too: it is at its end that the files are read. */
+/* The parent reads the files at the end of the program, so the destructor must not harm them either. */
 static int closes_all_and_ends(void)
 {
 	open_and_ask();
@@ -631,7 +631,7 @@ int main(int count, char **words)
 		DEVICE_TEST(names_are_answered_as_the_manual_says),
 		DEVICE_TEST(a_bad_message_ends_the_connection_and_others_are_served),
 		DEVICE_TEST(a_look_is_of_one_moment_under_load),
-		DEVICE_TEST(a_reset_answers_who_waits_with_0_and_leaves_the_device),
+		DEVICE_TEST(a_reset_answers_waiters_with_0_and_leaves_the_device),
 		cmocka_unit_test(contexts_stay_attached_through_a_reset),
 		DEVICE_TEST(a_device_whose_lock_is_not_to_be_had_is_busy),
 		cmocka_unit_test(a_program_that_closes_all_descriptors_keeps_the_files_it_opens_then),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a virtual machine sees of a device before it uses it: PCI function, BARs, bus page, registers. */
+/* A device as a virtual machine sees it before it uses it: PCI function, BARs, bus page, registers. */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -100,7 +100,7 @@ static bool has_descriptors(int count)
 	return false;
 }
 
-/* It is ours when mimicd has ended: we are the one that orphans go to. */
+/* The keeper becomes our child when mimicd has ended: we are the subreaper. */
 static bool ends_within(unsigned int milliseconds)
 {
 	for (unsigned int i = 0; i <= milliseconds / 10; i++) {
@@ -323,7 +323,7 @@ static void no_process_is_left(void **state)
 	assert_true(ends_within(LIFE_MS));
 }
 
-static void what_was_sent_in_messages_is_closed(void **state)
+static void descriptors_of_messages_are_closed(void **state)
 {
 	struct pollfd end = { .events = POLLIN };
 	int ends[2];
@@ -449,7 +449,7 @@ int main(void)
 		TEST(the_next_load_is_refused),
 		TEST(a_machine_that_waits_for_room_is_cut_off),
 		TEST(no_process_is_left),
-		TEST(what_was_sent_in_messages_is_closed),
+		TEST(descriptors_of_messages_are_closed),
 		TEST(it_has_the_connections_and_nothing_else),
 		TEST(it_lets_go_of_a_machine_that_mimicd_cuts_off),
 		TEST(it_takes_no_messages_from_mimicd),

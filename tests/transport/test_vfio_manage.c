@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What people see of a device that a virtual machine has, and do to it: lists, states, traces, resets,
- * misbehaviour. As of the kernel's devices: for the machine's driver it must be as if the hardware did it.
+ * Management of a device that a virtual machine has: lists, states, traces, resets, injected errors. As with
+ * the kernel's devices: to the machine's driver it must look as if the hardware did it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -242,7 +242,7 @@ static void a_list_shows_programs_that_have_lanes(void **state)
 	assert_false(json_object_get_boolean(field(session, "kernel")));
 	assert_int_equal(json_object_get_int(field(session, "commands")), 5);
 	assert_int_equal(json_object_get_int(field(session, "threads")), 1);
-	/* What the device calls its thread. */
+	/* The number by which the device names its thread. */
 	maple_load(MAPLE_LOAD_CLOSE_PRODUCER, 0);
 	assert_true(lane_load(&vfio_guest, &lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_OPEN_PRODUCER, 0), 4) & 2);
 	device_state = state_of("maple0");
@@ -437,7 +437,7 @@ static void a_device_that_hangs(void **state)
 	lane = lane_open(&vfio_guest, 0, 1, 1);
 	assert_int_equal(inject(MIMIC_INJECT_HANG), 0);
 	assert_int_equal(identify(), ~0ull);
-	/* What is not the device's goes on. */
+	/* The bus page, which is not the device's, still answers. */
 	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_MAGIC), MIMIC_PCI_MAGIC_VALUE);
 	lane_post(&vfio_guest, &lane, &word, 1);
 	test_sleep_ms(50);

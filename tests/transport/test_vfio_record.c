@@ -165,7 +165,7 @@ static void accesses_that_wait_replay_identically(void **state)
 	assert_int_equal(result.completions, 1);
 }
 
-static void what_programs_do_by_lanes_replays_identically(void **state)
+static void commands_of_programs_by_lanes_replay_identically(void **state)
 {
 	struct mimic_replay_result result;
 	struct raw_lane lane;
@@ -296,7 +296,7 @@ static void jobs_of_a_cluster_replay_identically(void **state)
 	assert_int_equal(result.bytes_written, 8 * ROW_BYTES);
 }
 
-/* Jobs that are out, or were not begun, come back to a device that was reset. */
+/* Jobs that are outstanding, or were not begun, come back to a device that was reset. */
 static void a_machine_that_goes_while_its_cluster_works_replays_identically(void **state)
 {
 	struct mimic_replay_result result;
@@ -458,7 +458,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(page_faults_and_their_resolution_replay_identically),
 		TEST(accesses_that_wait_replay_identically),
-		TEST(what_programs_do_by_lanes_replays_identically),
+		TEST(commands_of_programs_by_lanes_replay_identically),
 		TEST(the_next_machine_is_in_the_same_stream),
 		TEST(another_parameter_is_a_difference),
 		TEST(contexts_of_different_spaces_replay_identically),

@@ -317,7 +317,7 @@ static void roles_are_a_threads(void **state)
 	assert_int_equal(lane_try(&vfio_guest, 1, 1, 1, 1), MIMIC_PCI_LANE_IS_OPEN);
 	handler = lane_at(&vfio_guest, 1);
 	stranger = lane_open(&vfio_guest, 2, 1, 2);
-	/* What belongs to another thread has no effect. */
+	/* A store of a thread without the role has no effect. */
 	produce(&stranger, 1);
 	produce(&handler, 2);
 	assert_int_equal(maple_load(&lane, MAPLE_LOAD_CONSUME, 0), 2);
@@ -330,7 +330,7 @@ static void roles_are_a_threads(void **state)
 	assert_int_equal(maple_load(&stranger, MAPLE_LOAD_OPEN_CONSUMER, 0) & 1, 1);
 }
 
-static void what_was_posted_before_the_end_is_done(void **state)
+static void posts_before_the_end_are_done(void **state)
 {
 	struct raw_lane lane, other;
 	uint64_t words[2 * 10];
@@ -351,7 +351,7 @@ static void what_was_posted_before_the_end_is_done(void **state)
 		assert_int_equal(maple_load(&other, MAPLE_LOAD_CONSUME, 0), i);
 }
 
-static void what_waits_when_a_lane_is_closed_goes_on_or_is_dropped(void **state)
+static void commands_that_wait_when_a_lane_is_closed_go_on_or_are_dropped(void **state)
 {
 	struct raw_lane lane, other;
 	uint64_t words[1 + 40];
@@ -379,7 +379,7 @@ static void what_waits_when_a_lane_is_closed_goes_on_or_is_dropped(void **state)
 
 /* --- who may ------------------------------------------------------------------------------------ */
 
-static void what_cannot_be_is_refused(void **state)
+static void impossible_lanes_are_refused(void **state)
 {
 	static const unsigned int bad[][3] = { { 1, 0, 0 }, { 1, 1, 8 }, { 0, 1, 0 }, { 65, 1, 0 }, { 2, 1, 0 } };
 
@@ -390,7 +390,7 @@ static void what_cannot_be_is_refused(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(lane_try(&vfio_guest, 0, bad[i][0], bad[i][1], bad[i][2]), MIMIC_PCI_LANE_IS_REFUSED);
 	assert_int_equal(lane_try(&vfio_guest, 0, 1, 255, 7), MIMIC_PCI_LANE_IS_OPEN);
-	/* What is open stays. */
+	/* A lane that is open stays as it is. */
 	guest_set_bus(&vfio_guest, MIMIC_PCI_LANE(0), MIMIC_PCI_LANE_OPEN(9, 9, 9));
 	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_LANE(0)) & 0xffffffff, MIMIC_PCI_LANE_OPEN(1, 255, 7));
 	lane_close(&vfio_guest, 0);
@@ -554,9 +554,9 @@ int main(void)
 		TEST(a_lane_that_asks_is_told_what_it_waits_for),
 		TEST(a_command_that_waits_is_taken_back),
 		TEST(roles_are_a_threads),
-		TEST(what_was_posted_before_the_end_is_done),
-		TEST(what_waits_when_a_lane_is_closed_goes_on_or_is_dropped),
-		TEST(what_cannot_be_is_refused),
+		TEST(posts_before_the_end_are_done),
+		TEST(commands_that_wait_when_a_lane_is_closed_go_on_or_are_dropped),
+		TEST(impossible_lanes_are_refused),
 		TEST(a_space_that_is_closed_takes_its_lanes_along),
 		TEST(a_program_has_the_contexts_of_its_space),
 		TEST(order_words_name_lanes_by_their_numbers),

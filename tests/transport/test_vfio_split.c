@@ -154,7 +154,7 @@ static void a_pair_has_a_number_that_no_other_has(void **state)
 	guest_end(&vfio_guest);
 	guest_start(&vfio_guest, &vfio_served, "virgo0");
 	second = guest_bus(&vfio_guest, MIMIC_PCI_PAIR);
-	/* What the guest has from before is no memory of this one. */
+	/* The memory function that the guest has from before is not this one's. */
 	assert_int_not_equal(first, second);
 	assert_int_equal(guest_ask(&vfio_guest, MIMICD_VFIO_RESET, NULL, 0, NULL, 0, NULL, NULL, NULL), 0);
 	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_PAIR), second);
@@ -184,7 +184,7 @@ static void its_bytes_are_those_that_the_device_has(void **state)
 	guest_virgo_wait(&vfio_guest);
 	assert_memory_equal(guest_word(&vfio_guest, OTHER), base + 0x1000, VIRGO_BYTES);
 	assert_memory_equal(base + 0x2000, base + 0x1000, VIRGO_BYTES);
-	/* What is not mapped yet comes as loads and stores. */
+	/* Accesses of pages that are not mapped yet come as loads and stores. */
 	guest_store(&memory, MIMIC_PCI_BAR_MEMORY, 0x1238, 8, 0x1122334455667788);
 	assert_int_equal(*(uint64_t *)(void *)(base + 0x1238), 0x1122334455667788);
 	munmap(base, size);
@@ -320,7 +320,7 @@ static void its_own_reset_changes_no_byte_of_it(void **state)
 
 /* --- hostile ------------------------------------------------------------------------------ */
 
-static void what_it_has_not_is_refused(void **state)
+static void interrupts_and_regions_that_it_lacks_are_refused(void **state)
 {
 	const struct mimicd_vfio_irq_set set = {
 		.argsz = sizeof(set), .flags = MIMICD_VFIO_SET_DATA_EVENTFD | MIMICD_VFIO_SET_ACTION_TRIGGER,
@@ -399,7 +399,7 @@ int main(void)
 		TEST(registers_go_on_without_it),
 		TEST(a_reset_of_the_registers_empties_it),
 		TEST(its_own_reset_changes_no_byte_of_it),
-		TEST(what_it_has_not_is_refused),
+		TEST(interrupts_and_regions_that_it_lacks_are_refused),
 		TEST(nonsense_ends_its_connection_only),
 		TEST(it_keeps_no_descriptor_of_the_machine),
 		TEST(a_device_without_memory_or_lanes_is_not_split),

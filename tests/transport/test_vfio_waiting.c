@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What would wait in a device: a machine stands still while a load of one of its processors waits, so
- * none waits long, and slots are there for what does.
+ * Accesses that would wait in a device: a machine stands still while a load of one of its processors
+ * waits, so none waits long; longer waits use slots.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -278,7 +278,7 @@ static void slots_are_begun_by_halves_of_4_bytes_too(void **state)
 	assert_int_equal(guest_register(&vfio_guest, MAPLE_PAGE_MAPLE, CONSUME, 8), 0x0123456789abcdef);
 }
 
-static void what_no_device_has_is_refused(void **state)
+static void an_access_that_no_device_has_is_refused(void **state)
 {
 	static const uint64_t bad[] = {
 		MIMIC_PCI_ACCESS(0, 5, 4, false),	/* MAPLE has five pages */
@@ -339,7 +339,7 @@ int main(void)
 		TEST(a_reset_by_a_slot_drops_stores_that_wait),
 		TEST(a_slot_that_waits_takes_nothing_else),
 		TEST(slots_are_begun_by_halves_of_4_bytes_too),
-		TEST(what_no_device_has_is_refused),
+		TEST(an_access_that_no_device_has_is_refused),
 		TEST(slots_meet_at_a_barrier),
 		TEST(a_machine_that_goes_while_it_waits_leaves_nothing_behind),
 	};

@@ -227,7 +227,7 @@ static unsigned char *open_and_map(int socket, uint32_t *number)
 	return shared;
 }
 
-static void what_a_program_left_mapped_is_not_the_next_ones_memory(void **state)
+static void a_mapping_left_by_a_program_is_not_the_next_ones_memory(void **state)
 {
 	int socket = raw_client(served.socket);
 	struct mimic_device *device;
@@ -354,7 +354,7 @@ static void an_eventfd_counts_that_a_unit_became_idle(void **state)
 	close(fd);
 }
 
-static void what_is_no_eventfd_is_refused(void **state)
+static void a_descriptor_that_is_no_eventfd_is_refused(void **state)
 {
 	struct mimic_device *device = virgo_client_open(&served, "virgo0");
 	int ends[2];
@@ -419,11 +419,11 @@ int main(void)
 		TEST(the_list_names_a_cluster_its_program_and_its_counters),
 		TEST(clusters_are_added_and_removed),
 		TEST(the_programs_shared_memory_is_the_devices_scratchpad),
-		TEST(what_a_program_left_mapped_is_not_the_next_ones_memory),
+		TEST(a_mapping_left_by_a_program_is_not_the_next_ones_memory),
 		TEST(an_instance_without_memory_comes_without_a_descriptor),
 		TEST(posts_of_threads_in_turn_stay_in_order_while_the_queue_is_full),
 		TEST(an_eventfd_counts_that_a_unit_became_idle),
-		TEST(what_is_no_eventfd_is_refused),
+		TEST(a_descriptor_that_is_no_eventfd_is_refused),
 		TEST(an_eventfd_that_is_full_does_not_stop_the_daemon),
 		TEST(descriptors_of_events_go_with_the_device),
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What goes while a unit works: programs, memory, devices, the daemon; and what others notice of it. */
+/* Programs, memory, devices or the daemon end while a unit works; others must not notice. */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -90,7 +90,7 @@ static pid_t start_worker(const char *name, bool shared)
 	close(ends[1]);
 	assert_int_equal(read(ends[0], &byte, 1), 1);
 	close(ends[0]);
-	/* Jobs are out from here on, one after the other. */
+	/* There is an outstanding job from here on, one after the other. */
 	test_sleep_ms(30);
 	return child;
 }
@@ -247,7 +247,7 @@ static void memory_that_is_freed_at_work_is_an_error_of_that_unit(void **state)
 	assert_int_equal(pthread_create(&poster, NULL, post_all, &product), 0);
 	test_sleep_ms(20);
 	assert_int_equal(mimic_memory_free(posted_to, product.a), 0);
-	/* What comes after the error is dropped. */
+	/* Commands after the error are dropped. */
 	pthread_join(poster, NULL);
 	assert_int_equal(virgo_client_fence(posted_to, UNIT_FP32), VIRGO_ERROR_LOAD);
 	address = virgo_client_unit(posted_to, UNIT_FP32, VIRGO_ERROR_ADDRESS);

@@ -444,7 +444,7 @@ static void an_eventfd_counts_when_a_unit_becomes_idle(void **state)
 	close(fd);
 }
 
-static void what_has_happened_before_counts(void **state)
+static void events_before_the_eventfd_count(void **state)
 {
 	int fd = eventfd(0, EFD_CLOEXEC);
 
@@ -480,7 +480,7 @@ static void an_eventfd_takes_the_place_of_the_one_before(void **state)
 	close(second);
 }
 
-static void what_is_no_eventfd_is_refused(void **state)
+static void a_descriptor_that_is_no_eventfd_is_refused(void **state)
 {
 	int fd = eventfd(0, EFD_CLOEXEC), ends[2];
 
@@ -547,9 +547,9 @@ int main(void)
 		CLUSTER_TEST(a_reopened_cluster_is_cleared),
 		CLUSTER_TEST(a_device_of_another_kind_has_neither_memory_nor_events),
 		CLUSTER_TEST(an_eventfd_counts_when_a_unit_becomes_idle),
-		CLUSTER_TEST(what_has_happened_before_counts),
+		CLUSTER_TEST(events_before_the_eventfd_count),
 		CLUSTER_TEST(an_eventfd_takes_the_place_of_the_one_before),
-		CLUSTER_TEST(what_is_no_eventfd_is_refused),
+		CLUSTER_TEST(a_descriptor_that_is_no_eventfd_is_refused),
 		CLUSTER_TEST(a_closed_descriptor_does_no_harm),
 		CLUSTER_TEST(a_full_counter_does_not_hold_the_device_up),
 	};

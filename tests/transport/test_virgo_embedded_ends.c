@@ -215,7 +215,7 @@ static void *post_and_end(void *argument)
 	return argument;
 }
 
-static void what_a_thread_has_posted_is_done_after_its_end(void **state)
+static void posts_of_a_thread_are_done_after_its_end(void **state)
 {
 	pthread_t thread;
 
@@ -371,7 +371,7 @@ int main(void)
 		CLUSTER_TEST(a_child_has_no_cluster_and_may_open_its_own),
 		CLUSTER_TEST(a_child_has_not_got_the_memory),
 		CLUSTER_TEST(a_process_exits_while_jobs_run),
-		CLUSTER_TEST(what_a_thread_has_posted_is_done_after_its_end),
+		CLUSTER_TEST(posts_of_a_thread_are_done_after_its_end),
 		CLUSTER_TEST(a_handler_may_use_the_cluster_during_a_fence),
 		CLUSTER_TEST(a_handler_may_jump_out_of_a_wait),
 		CLUSTER_TEST(workers_take_no_signals_of_the_program),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What make bench BASE=FILE says of rows against those of an earlier run. */
+/* make bench BASE=FILE compares rows with those of an earlier run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -21,7 +21,7 @@ void bench_fail(const char *format, ...)
 	exit(1);
 }
 
-/* What is said of `rows` after a run that had `earlier`. */
+/* The comparison of `rows` with an earlier run that had `earlier`. */
 static void compare_texts(const char *earlier, const char *rows, char *said, size_t size)
 {
 	char path[] = "/tmp/mimic-test-base-XXXXXX";

@@ -544,7 +544,7 @@ static void a_section_plugin_has_files_and_nothing_else(void **state)
 	expect_error("[plugin]\ndirectory = /x\n", "2: unknown key 'directory' in section [plugin]");
 }
 
-static void what_no_kind_knows_is_an_error_as_long_as_all_plugins_are_there(void **state)
+static void an_unknown_key_is_an_error_as_long_as_all_plugins_are_there(void **state)
 {
 	(void)state;
 	expect_error("[pear]\ntaste = 1\n", "1: unknown section [pear]");
@@ -594,7 +594,7 @@ int main(void)
 		cmocka_unit_test(the_section_plugin_names_files_from_the_directory_of_the_configuration),
 		cmocka_unit_test(profiles_and_files_that_are_not_there_name_no_plugins),
 		cmocka_unit_test(a_section_plugin_has_files_and_nothing_else),
-		cmocka_unit_test(what_no_kind_knows_is_an_error_as_long_as_all_plugins_are_there),
+		cmocka_unit_test(an_unknown_key_is_an_error_as_long_as_all_plugins_are_there),
 		cmocka_unit_test(without_a_plugin_its_section_and_its_devices_are_left_out),
 	};
 	int file = mkstemp(path);

@@ -66,7 +66,7 @@ int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *lock, con
 	return ETIMEDOUT;
 }
 
-static void what_comes_when_a_thread_gives_up_is_closed(void **state)
+static void an_item_that_comes_when_a_thread_gives_up_is_closed(void **state)
 {
 	int first[2];
 
@@ -175,7 +175,7 @@ static void an_owner_waits_for_its_own_closes_only(void **state)
 /* Many owners: all threads that there are for it are lost. */
 #define OWNERS 100u
 
-static void what_ends_is_closed_whatever_does_not(void **state)
+static void closes_that_end_do_not_wait_for_those_that_do_not(void **state)
 {
 	int memory, other, fd;
 
@@ -289,9 +289,9 @@ static void sockets_are_closed_where_a_filter_forbids_the_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_comes_when_a_thread_gives_up_is_closed),
+		cmocka_unit_test(an_item_that_comes_when_a_thread_gives_up_is_closed),
 		cmocka_unit_test(an_owner_waits_for_its_own_closes_only),
-		cmocka_unit_test(what_ends_is_closed_whatever_does_not),
+		cmocka_unit_test(closes_that_end_do_not_wait_for_those_that_do_not),
 		cmocka_unit_test(an_owner_with_much_that_waits_is_full),
 		cmocka_unit_test(much_that_waits_of_all_binds_all_but_root),
 		cmocka_unit_test(sockets_are_closed_where_a_filter_forbids_the_tables),

@@ -22,7 +22,7 @@ static void begin(void)
 	dup2(file, STDERR_FILENO);
 }
 
-/* What was logged since then. */
+/* The lines that were logged since then. */
 static const char *end(void)
 {
 	static char text[1 << 16];
@@ -56,7 +56,7 @@ static void expect_shown(const char *name, const char *shown)
 	assert_string_equal(end(), wanted);
 }
 
-static void what_controls_a_terminal_is_escaped(void **state)
+static void characters_that_control_a_terminal_are_escaped(void **state)
 {
 	(void)state;
 	expect_shown("\x1b[2J\x1b]0;x\x07", "\\x1b[2J\\x1b]0;x\\x07");
@@ -67,7 +67,7 @@ static void what_controls_a_terminal_is_escaped(void **state)
 	expect_shown("\xc2\x9b" "1m", "\\xc2\\x9b1m");
 }
 
-static void what_is_printable_stays(void **state)
+static void printable_characters_stay(void **state)
 {
 	(void)state;
 	expect_shown("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x9f", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x9f");
@@ -108,8 +108,8 @@ static void a_user_fills_no_log(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_controls_a_terminal_is_escaped),
-		cmocka_unit_test(what_is_printable_stays),
+		cmocka_unit_test(characters_that_control_a_terminal_are_escaped),
+		cmocka_unit_test(printable_characters_stay),
 		cmocka_unit_test(bytes_that_are_no_utf8_are_escaped),
 		cmocka_unit_test(a_user_fills_no_log),
 	};

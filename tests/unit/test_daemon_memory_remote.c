@@ -125,7 +125,7 @@ static void without_memory_it_is_done_by_pieces(void **state)
 	expect_rows(sizeof(ours));
 }
 
-static void what_is_scattered_here_is_put_where_it_belongs(void **state)
+static void scattered_pieces_are_put_where_they_belong(void **state)
 {
 	struct iovec local[2] = { { ours, 12345 }, { ours + 12345, sizeof(ours) - 12345 } };
 
@@ -180,7 +180,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(enough_memory_is_one_call, set_up),
 		cmocka_unit_test_setup(without_memory_it_is_done_by_pieces, set_up),
-		cmocka_unit_test_setup(what_is_scattered_here_is_put_where_it_belongs, set_up),
+		cmocka_unit_test_setup(scattered_pieces_are_put_where_they_belong, set_up),
 		cmocka_unit_test_setup(one_large_piece_is_cut, set_up),
 		cmocka_unit_test_setup(stores_are_done_by_pieces_too, set_up),
 		cmocka_unit_test_setup(a_bad_address_ends_it_there, set_up),

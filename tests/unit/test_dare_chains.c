@@ -269,7 +269,7 @@ static void one_that_waited_for_the_vmr_may_find_its_addresses_there(void **stat
 	dare_mpu_destroy(p.mpu);
 }
 
-static void what_is_dropped_gives_the_vmr_back(void **state)
+static void a_dropped_instruction_gives_the_vmr_back(void **state)
 {
 	struct mpu_program p = mpu_begin("fre", MPU_SLOW, "mpu.vmr=1", NULL);
 
@@ -290,7 +290,7 @@ static void what_is_dropped_gives_the_vmr_back(void **state)
 
 /* --- answers to prefetches ---------------------------------------------------------------------------- */
 
-static void what_has_issued_is_judged_no_more(void **state)
+static void an_instruction_that_has_issued_is_judged_no_more(void **state)
 {
 	struct mpu_program p = mpu_begin("fre", NULL);
 
@@ -403,8 +403,8 @@ int main(void)
 		ON(a_mgather_that_issues_gives_its_vmr_entry_back),
 		ON(the_oldest_that_waits_for_the_vmr_comes_first),
 		ON(one_that_waited_for_the_vmr_may_find_its_addresses_there),
-		ON(what_is_dropped_gives_the_vmr_back),
-		ON(what_has_issued_is_judged_no_more),
+		ON(a_dropped_instruction_gives_the_vmr_back),
+		ON(an_instruction_that_has_issued_is_judged_no_more),
 		ON(an_answer_to_a_prefetch_is_not_that_of_a_later_instruction),
 		ON(an_older_instruction_that_gets_its_addresses_goes_before_younger_ones),
 		ON(the_oldest_load_is_prefetched_first),

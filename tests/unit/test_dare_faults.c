@@ -197,7 +197,7 @@ static void a_store_that_stalls_goes_on_where_it_was(void **state)
 	host_run(host, W_MST(0), PAGE(5) - 256, 64);
 	assert_int_equal(host_control_load(host, 0x10), PAGE(5) | 1 << 11 | 1 << 10);
 	assert_memory_equal(host_bytes(host, 1, PAGE(5) - 256), expected, 256);
-	/* What the program writes meanwhile over rows that are done stays. */
+	/* Bytes that the program writes meanwhile over rows that are done stay. */
 	memset(host_bytes(host, 1, PAGE(5) - 256), 0x77, 4);
 	memset(expected, 0x77, 4);
 	host->space[0].read_only[5] = false;
@@ -497,7 +497,7 @@ static void a_missing_page_without_a_page_table_stalls_too(void **state)
 	assert_memory_equal(host_matrix_row(host, 0, 0), host_bytes(host, 1, address), 1024);
 }
 
-static void describe_tells_who_waits(void **state)
+static void describe_names_waiters(void **state)
 {
 	char text[200];
 
@@ -548,7 +548,7 @@ int main(void)
 		TEST(reset_ends_a_stall),
 		TEST(a_context_that_is_detached_while_it_waits_starts_anew),
 		IDENTITY_TEST(a_missing_page_without_a_page_table_stalls_too),
-		TEST(describe_tells_who_waits),
+		TEST(describe_names_waiters),
 	};
 
 	return cmocka_run_group_tests_name("faults of the DARE model", tests, NULL, NULL);

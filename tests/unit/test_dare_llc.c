@@ -243,7 +243,7 @@ static void a_line_that_is_written_in_part_is_written_back(void **state)
 	dare_mpu_destroy(p.mpu);
 }
 
-static void what_is_written_back_takes_memory_for_two_cycles(void **state)
+static void a_line_that_is_written_back_takes_memory_for_two_cycles(void **state)
 {
 	struct mpu_program p = mpu_begin("base", "llc.size=1K", NULL);
 	uint64_t t;
@@ -309,7 +309,7 @@ static void of_two_answers_at_one_time_the_one_sent_first_comes_first(void **sta
 	assert_int_equal(answers.count, 0);
 }
 
-/* What is in flight, in the order in which it was sent. */
+/* Requests in flight, in the order in which they were sent. */
 struct sent {
 	uint64_t time, line;
 };
@@ -372,7 +372,7 @@ int main(void)
 		ON(a_stored_line_is_there_for_the_next_store),
 		ON(a_line_that_is_written_when_it_is_there_is_written_back),
 		ON(a_line_that_is_written_in_part_is_written_back),
-		ON(what_is_written_back_takes_memory_for_two_cycles),
+		ON(a_line_that_is_written_back_takes_memory_for_two_cycles),
 		ON(entries_are_counted_times_cycles),
 		ON(a_prefetch_takes_the_energy_of_a_read),
 		ON(of_two_answers_at_one_time_the_one_sent_first_comes_first),

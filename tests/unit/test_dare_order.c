@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What may pass what in the MPU, counted by hand: instructions of the window, rows of the load/store
- * unit, mmas in the array. The rules are those of test_dare_time.c. With MPU_SLOW an mma of one
- * element takes 1001 cycles, so that a program ends when what the mma waits for is there, plus 1001.
+ * The order of work in the MPU, counted by hand: instructions of the window, rows of the load/store
+ * unit, mmas in the array. The rules are those of test_dare_time.c. With MPU_SLOW an mma of one element
+ * takes 1001 cycles, so a program ends 1001 cycles after the mma's operands are there.
  */
 #include "tests/lib/mpu_program.h"
 
@@ -98,7 +98,7 @@ static void an_mma_waits_for_a_load_of_its_sums_even_with_forwarding(void **stat
 	mpu_expect(&p, 111 + 17);
 }
 
-static void what_is_forwarded_is_the_sums_and_no_source(void **state)
+static void sums_are_forwarded_and_sources_are_not(void **state)
 {
 	struct mpu_program p = mpu_begin("base", "mpu.forward=1", NULL);
 
@@ -150,7 +150,7 @@ static void the_fifth_oldest_is_not_in_a_window_of_four(void **state)
 	dare_mpu_destroy(p.mpu);
 }
 
-static void what_is_too_many_for_a_cycle_issues_in_the_next(void **state)
+static void instructions_beyond_those_of_a_cycle_issue_in_the_next(void **state)
 {
 	struct mpu_program p = mpu_begin("base", MPU_SLOW, "mpu.dispatch=2", "mpu.issue=1", NULL);
 	uint64_t t = mpu_warm(&p, A, 16);
@@ -248,10 +248,10 @@ int main(void)
 		ON(a_load_waits_for_an_older_load_of_its_register_that_waits),
 		ON(a_mscatter_waits_for_its_data),
 		ON(an_mma_waits_for_a_load_of_its_sums_even_with_forwarding),
-		ON(what_is_forwarded_is_the_sums_and_no_source),
+		ON(sums_are_forwarded_and_sources_are_not),
 		ON(sources_are_free_when_they_are_taken_in_whatever_else_runs),
 		ON(the_fifth_oldest_is_not_in_a_window_of_four),
-		ON(what_is_too_many_for_a_cycle_issues_in_the_next),
+		ON(instructions_beyond_those_of_a_cycle_issue_in_the_next),
 		ON(a_store_to_a_line_on_its_way_waits_for_it),
 		ON(a_load_does_not_wait_for_a_younger_store_in_the_sq),
 		ON(a_load_does_not_wait_for_a_younger_store_that_is_not_sent),

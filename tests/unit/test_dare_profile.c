@@ -121,7 +121,7 @@ static void a_second_profile_replaces_the_first(void **state)
 	assert_int_equal(spmm_form(1), DARE_GSA);
 }
 
-static void what_is_wrong_in_a_file_is_named_with_its_line(void **state)
+static void an_error_in_a_file_is_named_with_its_line(void **state)
 {
 	static const struct {
 		const char *text, *says;
@@ -197,7 +197,7 @@ int main(void)
 		ON(where_a_profile_says_nothing_it_is_as_the_paper_says),
 		ON(a_form_that_the_program_names_stays),
 		ON(a_second_profile_replaces_the_first),
-		ON(what_is_wrong_in_a_file_is_named_with_its_line),
+		ON(an_error_in_a_file_is_named_with_its_line),
 		ON(a_file_that_is_not_there_is_named),
 		ON(a_context_takes_the_profile_that_the_environment_names),
 	};

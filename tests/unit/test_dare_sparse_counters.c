@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the sparse kernels make the device do, against a plain count of runs and
- * groups in the matrix. The device is the plain interpreter, which counts by itself.
+ * The instructions of the sparse kernels, against a plain count of runs and groups in
+ * the matrix. The device is the plain interpreter, which counts by itself.
  */
 #include <setjmp.h>
 #include <stdarg.h>

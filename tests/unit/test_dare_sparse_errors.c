@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the sparse kernels refuse, and what they leave behind when the device fails
- * in the middle: no thread, no memory, an error text that says what was wrong.
+ * Errors of the sparse kernels: refused arguments, and a device that fails in the
+ * middle. They leave no thread, no memory, and an error text that names the reason.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -228,7 +228,7 @@ static void no_memory_is_enomem_by_what_it_was_for(void **state)
 	assert_int_equal(allocated(&f->fake), 0);
 }
 
-/* What is posted at the time the call begins may still write C. */
+/* Instructions that are posted before the call may still write C. */
 static void instructions_dispatched_before_are_complete_before_c_is_zeroed(void **state)
 {
 	static const uint64_t start[2];

@@ -79,7 +79,7 @@ static void stores_that_wait_for_loads_keep_their_order(void **state)
 
 /* --- LLC ------------------------------------------------------------------------------------ */
 
-static void what_is_asked_for_first_is_in_a_warm_llc(void **state)
+static void the_first_line_is_in_a_warm_llc(void **state)
 {
 	struct mpu_program p = mpu_begin("base", "llc.warm=1", NULL);
 
@@ -135,7 +135,7 @@ int main(void)
 		cmocka_unit_test(a_store_waits_for_its_place_in_the_lsu),
 		cmocka_unit_test(a_store_waits_for_older_loads_as_is_said),
 		cmocka_unit_test(stores_that_wait_for_loads_keep_their_order),
-		cmocka_unit_test(what_is_asked_for_first_is_in_a_warm_llc),
+		cmocka_unit_test(the_first_line_is_in_a_warm_llc),
 		cmocka_unit_test(a_warm_llc_has_no_more_lines_than_places),
 		cmocka_unit_test(a_store_of_a_part_of_a_line_fetches_nothing_into_a_warm_llc),
 		cmocka_unit_test(a_row_of_a_warm_llc_waits_for_no_mshr),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What must hold in time for any program and any hardware: random ones, from fixed seeds. All
- * modes of hardware demand the same rows, two runs are the same, and that cycles in which
- * nothing happens are left out changes nothing.
+ * Properties in time of any program and any hardware: random ones, from fixed seeds. All modes of
+ * hardware demand the same rows, two runs are the same, and skipping cycles in which nothing
+ * happens changes nothing.
  */
 #include <stdio.h>
 

@@ -233,7 +233,7 @@ static void a_reset_throws_what_is_under_way_away(void **state)
 	dare_time_destroy(f.device);
 }
 
-static void power_on_answers_what_waits(void **state)
+static void power_on_answers_waiting_accesses(void **state)
 {
 	struct fixture f;
 	uint64_t status;
@@ -368,7 +368,7 @@ int main(void)
 		ON(data_is_that_of_the_functional_model),
 		ON(an_address_that_is_bad_is_an_error_and_takes_no_rows),
 		ON(a_reset_throws_what_is_under_way_away),
-		ON(power_on_answers_what_waits),
+		ON(power_on_answers_waiting_accesses),
 		ON(a_batch_of_stores_takes_the_time_of_single_ones),
 		ON(a_batch_that_is_no_stream_is_left_to_single_stores),
 	};

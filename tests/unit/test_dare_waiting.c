@@ -63,7 +63,7 @@ static void a_dispatch_that_waits_keeps_its_source_values(void **state)
 	assert_int_equal(host_load(host, 0, 0x40), 5);
 }
 
-static void who_waits_goes_on_in_the_order_of_coming(void **state)
+static void waiters_go_on_in_the_order_of_coming(void **state)
 {
 	(void)state;
 	stall(32);
@@ -298,7 +298,7 @@ static void an_owner_that_is_gone_is_not_answered_and_owes_no_values(void **stat
 	assert_int_equal(host_load(host, 0, 0x50), 32);
 }
 
-static void reset_answers_who_waits(void **state)
+static void reset_answers_waiters(void **state)
 {
 	(void)state;
 	stall(32);
@@ -312,7 +312,7 @@ static void reset_answers_who_waits(void **state)
 	assert_int_equal(host_load(host, 0, 0x48), 0);
 }
 
-static void detaching_answers_who_waits(void **state)
+static void detaching_answers_waiters(void **state)
 {
 	(void)state;
 	stall(32);
@@ -326,7 +326,7 @@ static void detaching_answers_who_waits(void **state)
 	assert_int_equal(host_load(host, 0, 0x48), 0);
 }
 
-static void power_on_answers_who_waits_with_0_and_forgets_everything(void **state)
+static void power_on_answers_waiters_with_0_and_forgets_everything(void **state)
 {
 	uint64_t counters[DARE_COUNTER_COUNT];
 	struct dare_context_view view;
@@ -386,7 +386,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_dispatch_into_a_full_queue_waits_for_room),
 		TEST(a_dispatch_that_waits_keeps_its_source_values),
-		TEST(who_waits_goes_on_in_the_order_of_coming),
+		TEST(waiters_go_on_in_the_order_of_coming),
 		TEST(a_stream_waits_with_the_store_that_completes_an_instruction),
 		TEST(a_stream_waits_behind_a_dispatch_that_waits),
 		TEST(a_batch_stops_before_the_store_that_would_wait),
@@ -401,9 +401,9 @@ int main(void)
 		TEST(a_cancelled_dispatch_was_never_made),
 		TEST(a_cancelled_fence_is_not_answered),
 		TEST(an_owner_that_is_gone_is_not_answered_and_owes_no_values),
-		TEST(reset_answers_who_waits),
-		TEST(detaching_answers_who_waits),
-		TEST(power_on_answers_who_waits_with_0_and_forgets_everything),
+		TEST(reset_answers_waiters),
+		TEST(detaching_answers_waiters),
+		TEST(power_on_answers_waiters_with_0_and_forgets_everything),
 		TEST(waiting_in_one_context_does_not_disturb_another),
 		TEST(more_than_512_that_wait_are_illegal),
 	};

@@ -457,7 +457,7 @@ static const struct bytes locked_cases[] = {
 	{ "xchg [rax], cl", BYTES(0x86, 0x08) },
 };
 
-static void what_locks_memory_is_told_from_the_rest(void **unused)
+static void instructions_that_lock_memory_are_recognised(void **unused)
 {
 	struct mimic_instruction instruction;
 	uint8_t bytes[16];
@@ -626,7 +626,7 @@ int main(void)
 		cmocka_unit_test(operations_that_only_read_memory_are_decoded),
 		cmocka_unit_test(updates_of_memory_are_decoded),
 		cmocka_unit_test(x87_with_memory_is_decoded),
-		cmocka_unit_test(what_locks_memory_is_told_from_the_rest),
+		cmocka_unit_test(instructions_that_lock_memory_are_recognised),
 		cmocka_unit_test(moves_of_vector_registers_are_decoded),
 		cmocka_unit_test(effective_addresses_follow_the_tables),
 		cmocka_unit_test(anything_else_is_refused),

@@ -151,7 +151,7 @@ TEST_OF(pairs_are_two_registers, pairs)
 TEST_OF(vector_registers_have_one_to_sixteen_bytes, vectors)
 TEST_OF(literals_are_relative_to_the_instruction, literals)
 TEST_OF(ordered_accesses_are_accesses, ordered)
-TEST_OF(what_locks_memory_and_what_is_no_access_is_refused, refused)
+TEST_OF(instructions_that_lock_memory_or_access_none_are_refused, refused)
 
 int main(void)
 {
@@ -163,7 +163,7 @@ int main(void)
 		cmocka_unit_test(vector_registers_have_one_to_sixteen_bytes),
 		cmocka_unit_test(literals_are_relative_to_the_instruction),
 		cmocka_unit_test(ordered_accesses_are_accesses),
-		cmocka_unit_test(what_locks_memory_and_what_is_no_access_is_refused),
+		cmocka_unit_test(instructions_that_lock_memory_or_access_none_are_refused),
 	};
 
 	return cmocka_run_group_tests_name("decoder of arm64", tests, NULL, NULL);

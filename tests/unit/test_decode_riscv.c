@@ -50,7 +50,7 @@ static const struct load_store_case floats[] = {
 	{ "c.fsdsp f27, 256(x2)", 0xa26e, C_STORE(8, 27, 2, 256, FLOAT) },
 };
 
-/* What lies behind a compressed instruction does not count. */
+/* Bytes behind a compressed instruction do not count. */
 static const struct load_store_case compressed[] = {
 	{ "c.lw x8, 0(x9)", 0xffff4080, C_SIGNED(4, 8, 9, 0) },
 	{ "c.lw x15, 124(x14)", 0x5f7c, C_SIGNED(4, 15, 14, 124) },
@@ -112,7 +112,7 @@ TEST_OF(the_displacement_of_a_store_is_in_two_parts, stores)
 TEST_OF(floating_point_has_registers_of_its_own, floats)
 TEST_OF(compressed_instructions_scale_their_displacement, compressed)
 TEST_OF(bytes_and_halves_have_compressed_forms, narrow)
-TEST_OF(what_locks_memory_and_what_is_no_access_is_refused, refused)
+TEST_OF(instructions_that_lock_memory_or_access_none_are_refused, refused)
 
 int main(void)
 {
@@ -122,7 +122,7 @@ int main(void)
 		cmocka_unit_test(floating_point_has_registers_of_its_own),
 		cmocka_unit_test(compressed_instructions_scale_their_displacement),
 		cmocka_unit_test(bytes_and_halves_have_compressed_forms),
-		cmocka_unit_test(what_locks_memory_and_what_is_no_access_is_refused),
+		cmocka_unit_test(instructions_that_lock_memory_or_access_none_are_refused),
 	};
 
 	return cmocka_run_group_tests_name("decoder of RISC-V", tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the Virgo examples are checked by: plain products, binary16, and that a wrong element is found. */
+/* The checks of the Virgo examples: plain products, binary16, and that a wrong element is found. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ static void binary16_stands_for_what_the_standard_says(void **unused)
 	assert_true(isinf(dense_from_half(0x7c00)) && isnan(dense_from_half(0x7c01)));
 }
 
-static void what_is_no_binary16_becomes_the_nearest_and_of_two_the_even_one(void **unused)
+static void a_number_that_is_no_binary16_becomes_the_nearest_and_of_two_the_even_one(void **unused)
 {
 	(void)unused;
 	assert_int_equal(dense_half(2049), 0x6800);		/* between 2048 and 2050 */
@@ -119,7 +119,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(binary16_stands_for_what_the_standard_says),
-		cmocka_unit_test(what_is_no_binary16_becomes_the_nearest_and_of_two_the_even_one),
+		cmocka_unit_test(a_number_that_is_no_binary16_becomes_the_nearest_and_of_two_the_even_one),
 		cmocka_unit_test(reals_are_added_in_blocks_of_the_array),
 		cmocka_unit_test(integers_wrap),
 		cmocka_unit_test(one_wrong_element_is_found_and_named),

@@ -478,7 +478,7 @@ static void a_refused_store_of_an_update_leaves_the_registers_alone(void **unuse
 	assert_false(trap.changed);
 }
 
-static void what_locks_memory_is_refused_and_nothing_happens(void **unused)
+static void an_instruction_that_locks_memory_is_refused_and_nothing_happens(void **unused)
 {
 	struct cpu cpu;
 
@@ -673,7 +673,7 @@ int main(void)
 		TEST(a_vector_access_is_split_into_pieces_of_eight_bytes),
 		TEST(an_update_is_a_load_and_then_a_store),
 		TEST(a_refused_store_of_an_update_leaves_the_registers_alone),
-		TEST(what_locks_memory_is_refused_and_nothing_happens),
+		TEST(an_instruction_that_locks_memory_is_refused_and_nothing_happens),
 		TEST(a_refused_bus_access_leaves_the_registers_alone),
 		TEST(an_error_halfway_through_a_vector_load_leaves_the_register_alone),
 		TEST(an_instruction_that_is_no_plain_access_is_refused_and_nothing_happens),

@@ -105,7 +105,7 @@ static uintptr_t behind(uintptr_t instruction)
 #endif
 }
 
-/* What cannot be emulated is stepped over, for the test to look at. */
+/* Steps over an instruction that cannot be emulated; the test checks trap_result. */
 static void on_fault(int number, siginfo_t *information, void *context)
 {
 	(void)number;
@@ -201,7 +201,7 @@ static void an_access_that_fails_changes_no_register(void **state)
 	bus_error = 0;
 }
 
-static void what_locks_memory_is_refused(void **state)
+static void an_instruction_that_locks_memory_is_refused(void **state)
 {
 	struct cpu before, is;
 
@@ -219,7 +219,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_form_matches_the_processor),
 		cmocka_unit_test(an_access_that_fails_changes_no_register),
-		cmocka_unit_test(what_locks_memory_is_refused),
+		cmocka_unit_test(an_instruction_that_locks_memory_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("emulation of loads and stores", tests, NULL, NULL);

@@ -75,7 +75,7 @@ static void a_full_queue_says_what_its_consumer_does(void **state)
 	stop();
 }
 
-static void what_is_no_queue_has_no_reason(void **state)
+static void a_number_that_is_no_queue_gets_no_reason(void **state)
 {
 	(void)state;
 	start("paper", FAKE_IDENTITY);
@@ -109,7 +109,7 @@ int main(void)
 		cmocka_unit_test(a_missing_page_is_named),
 		cmocka_unit_test(memory_that_has_not_answered_is_named),
 		cmocka_unit_test(a_full_queue_says_what_its_consumer_does),
-		cmocka_unit_test(what_is_no_queue_has_no_reason),
+		cmocka_unit_test(a_number_that_is_no_queue_gets_no_reason),
 		cmocka_unit_test(a_text_ends_where_its_room_does),
 	};
 

@@ -261,7 +261,7 @@ static void rows_have_values_and_verdicts(void **unused)
 	check_row("D26", 0, "a parameter");
 }
 
-static void what_a_null_model_of_the_row_gets_is_consistent(void **unused)
+static void a_row_that_a_null_model_gets_too_is_consistent(void **unused)
 {
 	(void)unused;
 	fill();
@@ -293,7 +293,7 @@ static void one_of_several_null_models_is_enough(void **unused)
 	assert_string_equal(find_row("D03")->null_name, "no runahead");
 }
 
-static void what_no_null_model_has_failed_is_not_reproduced(void **unused)
+static void a_row_that_no_null_model_fails_is_not_reproduced(void **unused)
 {
 	(void)unused;
 	fill();
@@ -370,9 +370,9 @@ int main(void)
 		cmocka_unit_test(each_gate_finds_what_it_is_for),
 		cmocka_unit_test(gates_see_rows_and_work_of_each_point),
 		cmocka_unit_test(rows_have_values_and_verdicts),
-		cmocka_unit_test(what_a_null_model_of_the_row_gets_is_consistent),
+		cmocka_unit_test(a_row_that_a_null_model_gets_too_is_consistent),
 		cmocka_unit_test(one_of_several_null_models_is_enough),
-		cmocka_unit_test(what_no_null_model_has_failed_is_not_reproduced),
+		cmocka_unit_test(a_row_that_no_null_model_fails_is_not_reproduced),
 		cmocka_unit_test(a_size_without_effect_is_no_growth),
 		cmocka_unit_test(null_models_run_what_their_table_says),
 		cmocka_unit_test(a_null_model_that_passes_all_gates_is_found),

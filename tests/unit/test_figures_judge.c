@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Verdicts of make figures, on values made by hand. What each must be is what docs/timing.md says of verdicts. */
+/* Verdicts of make figures, on values made by hand. docs/timing.md says which verdict each must be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,7 +81,7 @@ static void test_rows_of_small_effects_tell_small_differences(void **state)
 	expect(no_loss, 1.0, 0.95, REPRODUCED);
 }
 
-static void test_what_no_null_model_has_failed_is_not_reproduced(void **state)
+static void test_a_row_that_no_null_model_fails_is_not_reproduced(void **state)
 {
 	(void)state;
 	expect(row_of("exact", 2.0, 2.0), 2.0, 0, IN_KIND);
@@ -198,7 +198,7 @@ int main(void)
 		cmocka_unit_test(test_a_number_that_the_null_model_gets_is_consistent),
 		cmocka_unit_test(test_a_null_model_that_is_near_the_model_on_its_inputs_hits),
 		cmocka_unit_test(test_rows_of_small_effects_tell_small_differences),
-		cmocka_unit_test(test_what_no_null_model_has_failed_is_not_reproduced),
+		cmocka_unit_test(test_a_row_that_no_null_model_fails_is_not_reproduced),
 		cmocka_unit_test(test_a_null_model_that_hits_makes_no_row_better),
 		cmocka_unit_test(test_in_kind_is_on_the_same_side_and_within_a_factor_of_2),
 		cmocka_unit_test(test_at_most_is_reproduced_down_to_10_percent_below),

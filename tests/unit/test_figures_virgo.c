@@ -296,7 +296,7 @@ static void ten_and_a_hundred_percent_are_the_bounds_of_verdicts(void **unused)
 	assert_string_equal(find_row("V04")->fitted_verdict, "reproduced");
 }
 
-static void what_a_null_model_of_the_row_gets_is_consistent(void **unused)
+static void a_row_that_a_null_model_gets_too_is_consistent(void **unused)
 {
 	(void)unused;
 	fill();
@@ -307,7 +307,7 @@ static void what_a_null_model_of_the_row_gets_is_consistent(void **unused)
 	check_row("V21", 60, "consistent");
 }
 
-/* What a fit has put near says nothing by being within a factor of two. */
+/* A value that a fit has put near supports nothing by being within a factor of two. */
 static void a_reduction_that_is_not_near_deviates(void **unused)
 {
 	(void)unused;
@@ -410,7 +410,7 @@ int main(void)
 		cmocka_unit_test(gate_8_sees_instructions_and_energy),
 		cmocka_unit_test(rows_have_values_and_verdicts),
 		cmocka_unit_test(ten_and_a_hundred_percent_are_the_bounds_of_verdicts),
-		cmocka_unit_test(what_a_null_model_of_the_row_gets_is_consistent),
+		cmocka_unit_test(a_row_that_a_null_model_gets_too_is_consistent),
 		cmocka_unit_test(a_reduction_that_is_not_near_deviates),
 		cmocka_unit_test(much_smaller_is_half_at_most),
 		cmocka_unit_test(without_points_rows_have_no_data),

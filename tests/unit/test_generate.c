@@ -313,7 +313,7 @@ static void power_law_graphs_that_cannot_be_are_refused(void **unused)
 	assert_null(csr.row_start);
 }
 
-static void what_cannot_be_made_is_refused(void **unused)
+static void impossible_arguments_are_refused(void **unused)
 {
 	struct message message;
 	struct csr csr;
@@ -347,7 +347,7 @@ int main(void)
 		cmocka_unit_test(power_law_degrees_fall_as_the_law_says),
 		cmocka_unit_test(power_law_graphs_are_the_same_from_the_same_seed),
 		cmocka_unit_test(power_law_graphs_that_cannot_be_are_refused),
-		cmocka_unit_test(what_cannot_be_made_is_refused),
+		cmocka_unit_test(impossible_arguments_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

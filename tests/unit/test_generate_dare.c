@@ -261,7 +261,7 @@ static void the_same_seed_gives_the_same_matrix_and_another_another(void **unuse
 	check_seeds(make_attention);
 }
 
-static void what_cannot_be_is_refused(void **unused)
+static void impossible_arguments_are_refused(void **unused)
 {
 	struct message message;
 	struct csr csr;
@@ -381,7 +381,7 @@ int main(void)
 		cmocka_unit_test(attention_is_causal_and_keeps_a_tenth_of_each_row),
 		cmocka_unit_test(attention_is_on_recent_tokens_and_favoured_columns),
 		cmocka_unit_test(the_same_seed_gives_the_same_matrix_and_another_another),
-		cmocka_unit_test(what_cannot_be_is_refused),
+		cmocka_unit_test(impossible_arguments_are_refused),
 		cmocka_unit_test(a_part_is_what_is_found_first_in_its_old_order),
 		cmocka_unit_test(a_part_that_is_not_there_is_refused),
 		cmocka_unit_test(an_element_becomes_a_block),

@@ -88,7 +88,7 @@ static void the_name_of_a_kind_that_is_there_is_refused(void **state)
 	assert_string_equal(reason, "there is a kind 'dare' already");
 }
 
-static void what_is_counted_has_limits(void **state)
+static void the_sizes_of_a_kind_have_limits(void **state)
 {
 	struct mimic_kind kind;
 
@@ -294,7 +294,7 @@ int main(void)
 		cmocka_unit_test(a_name_is_one_to_twelve_small_letters),
 		cmocka_unit_test(names_that_mean_something_else_are_refused),
 		cmocka_unit_test(the_name_of_a_kind_that_is_there_is_refused),
-		cmocka_unit_test(what_is_counted_has_limits),
+		cmocka_unit_test(the_sizes_of_a_kind_have_limits),
 		cmocka_unit_test(required_functions_must_be_there),
 		cmocka_unit_test(keys_lie_in_the_parameters_and_are_there_once),
 		cmocka_unit_test(a_counter_needs_a_name),

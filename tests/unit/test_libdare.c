@@ -386,7 +386,7 @@ static void a_context_without_memory_answers_enxio(void **state)
 	assert_int_equal(dare_fence(dare), -ENXIO);
 }
 
-static void what_was_dispatched_before_an_error_is_cleared_stays_dropped(void **state)
+static void an_instruction_dispatched_before_an_error_is_cleared_stays_dropped(void **state)
 {
 	(void)state;
 	dare_dispatch(dare, 0, 0, 0);
@@ -484,7 +484,7 @@ int main(void)
 		TEST(a_device_that_is_gone_is_an_error_of_the_call),
 		TEST(an_instruction_that_failed_is_told_by_fence_and_error),
 		TEST(a_context_without_memory_answers_enxio),
-		TEST(what_was_dispatched_before_an_error_is_cleared_stays_dropped),
+		TEST(an_instruction_dispatched_before_an_error_is_cleared_stays_dropped),
 		TEST(reset_makes_registers_and_csrs_new),
 		TEST(counters_come_in_the_order_of_their_list),
 		TEST(bf16_is_the_nearest_and_the_even_one_of_two),

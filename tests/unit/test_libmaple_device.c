@@ -99,7 +99,7 @@ static void roles_of_a_thread_that_ended_are_free(void **state)
 	assert_int_equal(maple_pop32(queue), 9);
 }
 
-static void what_a_queue_holds_survives_closing(void **state)
+static void the_words_of_a_queue_survive_closing(void **state)
 {
 	(void)state;
 	maple_open_both(1);
@@ -296,7 +296,7 @@ static void a_queue_holds_as_many_words_as_it_says(void **state)
 		assert_int_equal(maple_pop32(0), i);
 }
 
-static void a_device_starts_empty_whoever_had_it_before(void **state)
+static void a_device_starts_empty_after_another_user(void **state)
 {
 	struct maple_counters counters;
 
@@ -374,7 +374,7 @@ static const struct maple_test tests[] = {
 	MAPLE_TEST(the_consumer_of_a_queue_does_not_get_a_producer_role_that_is_taken, ON_ALL),
 	MAPLE_TEST(opening_twice_is_the_same_as_once, ON_ALL),
 	MAPLE_TEST(roles_of_a_thread_that_ended_are_free, ON_ALL),
-	MAPLE_TEST(what_a_queue_holds_survives_closing, ON_ALL),
+	MAPLE_TEST(the_words_of_a_queue_survive_closing, ON_ALL),
 	MAPLE_TEST(a_queue_that_does_not_exist_is_refused_by_number, ON_ALL),
 	MAPLE_TEST(wrong_arguments_are_refused_and_leave_the_queue_alone, ON_ALL),
 	MAPLE_TEST(counters_count_words, ON_ALL),
@@ -385,7 +385,7 @@ static const struct maple_test tests[] = {
 	MAPLE_TEST(a_second_device_has_queues_of_its_own, ON_ALL),
 	MAPLE_TEST(queues_share_the_scratchpad, ON_ALL),
 	MAPLE_TEST(a_queue_holds_as_many_words_as_it_says, ON_ALL),
-	MAPLE_TEST(a_device_starts_empty_whoever_had_it_before, ON_ALL),
+	MAPLE_TEST(a_device_starts_empty_after_another_user, ON_ALL),
 	MAPLE_TEST(a_child_has_no_device, ON_ALL),
 	MAPLE_TEST(registered_memory_keeps_its_place_and_contents, ON_ALL),
 	MAPLE_TEST(memory_is_zeroed_and_below_2_to_the_40, ON_ALL),

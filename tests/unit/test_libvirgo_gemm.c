@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What libvirgo's products refuse, how they are cut, and which part of the shared memory they leave alone. */
+/* libvirgo's products: refused arguments, tiles, and the part of the shared memory that they leave alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -162,7 +162,7 @@ static void an_error_of_the_product_is_cleared(void **state)
 	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
 }
 
-/* What the unit does not store the program's own thread does. */
+/* The program's own thread stores a C that the unit does not store. */
 static void a_c_that_cannot_be_written_is_told(void **state)
 {
 	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -166,7 +166,7 @@ static void a_wait_does_not_end_before_a_loop_because_of_a_cisc_word(void **stat
 	fake_virgo_close(&other, large);
 }
 
-/* What an error drops comes behind it, also if the error is that of a store. */
+/* An error drops commands behind it, also if the error is that of a store. */
 static void a_loop_is_not_done_because_others_behind_it_were_dropped(void **state)
 {
 	struct fake_virgo other;
@@ -189,7 +189,7 @@ static void a_loop_is_not_done_because_others_behind_it_were_dropped(void **stat
 }
 
 /* As when too many threads wait in the device. */
-static void who_is_answered_at_once_asks_again(void **state)
+static void a_thread_that_is_answered_at_once_asks_again(void **state)
 {
 	(void)state;
 	give(0, 3);
@@ -380,7 +380,7 @@ static void parts_of_shared_memory_do_not_overlap(void **state)
 	assert_int_equal(virgo_shared_free(virgo, shared), 0);
 }
 
-static void what_is_no_part_of_shared_memory_is_told(void **state)
+static void memory_outside_of_the_shared_memory_is_refused(void **state)
 {
 	unsigned char *part = virgo_shared_alloc(virgo, 2048);
 
@@ -450,7 +450,7 @@ int main(void)
 		ON(a_wait_for_an_old_loop_does_not_wait_for_new_ones),
 		cmocka_unit_test(a_wait_does_not_end_before_a_loop_because_of_a_cisc_word),
 		cmocka_unit_test(a_loop_is_not_done_because_others_behind_it_were_dropped),
-		ON(who_is_answered_at_once_asks_again),
+		ON(a_thread_that_is_answered_at_once_asks_again),
 		ON(nobody_waits_for_nothing),
 		ON(fences_wait_for_all_or_for_loops),
 		ON(a_reset_begins_anew_and_tickets_go_on),
@@ -458,7 +458,7 @@ int main(void)
 		ON(no_error_is_all_zero),
 		ON(a_cleared_error_lets_the_unit_go_on_and_configures_anew),
 		ON(parts_of_shared_memory_do_not_overlap),
-		ON(what_is_no_part_of_shared_memory_is_told),
+		ON(memory_outside_of_the_shared_memory_is_refused),
 		cmocka_unit_test(a_queue_that_could_overflow_does_not),
 		cmocka_unit_test(every_half_is_a_float_and_back),
 		cmocka_unit_test(floats_become_the_nearest_half),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* No access holds up whoever drives the model, whatever the program asks for. */
+/* No access holds up the model's driver, whatever the program asks for. */
 #include "tests/lib/model_fixture.h"
 
 #define WHOLE_RANGE 0xffffffffull	/* begin 0, end 2^32 - 1 */

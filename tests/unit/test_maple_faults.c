@@ -154,7 +154,7 @@ static void the_artifact_does_not_know_that_a_page_is_there(void **state)
 	stop();
 }
 
-/* What a program sees of faults is the same with a driver and without. */
+/* A program sees the same faults with a driver and without. */
 static void a_fault_that_was_resolved_leaves_no_trace_for_programs(void **state)
 {
 	(void)state;

@@ -161,7 +161,7 @@ static void a_second_answer_to_a_request_changes_nothing(void **state)
 	stop();
 }
 
-static void what_comes_with_a_late_fault_is_not_taken_for_the_word(void **state)
+static void data_that_come_with_a_late_fault_are_not_taken_for_the_word(void **state)
 {
 	(void)state;
 	start("paper", FAKE_IDENTITY);
@@ -182,7 +182,7 @@ static unsigned int count_valid_entries(void)
 	return count;
 }
 
-/* The entry of a page that cannot be read does not stay, so whoever comes next walks again. */
+/* The entry of a page that cannot be read does not stay, so the next access walks again. */
 static void expect_two_faults_of_one_page(void)
 {
 	assert_int_equal(consume(0), 0);
@@ -450,7 +450,7 @@ static void a_late_fault_within_a_block_of_a_loop_is_latched_as_lima_s(void **st
 
 /* --- waits whose other side has ended ---------------------------------------- */
 
-static void who_waits_for_a_producer_that_ended_gets_the_word_on_its_way(void **state)
+static void a_consumer_of_a_producer_that_ended_gets_the_word_on_its_way(void **state)
 {
 	(void)state;
 	start("paper", FAKE_IDENTITY);
@@ -466,7 +466,7 @@ static void who_waits_for_a_producer_that_ended_gets_the_word_on_its_way(void **
 	stop();
 }
 
-static void who_waits_for_a_producer_that_ended_gets_what_its_stalled_loop_brings(void **state)
+static void a_consumer_of_a_producer_that_ended_gets_words_of_its_stalled_loop(void **state)
 {
 	(void)state;
 	start("paper", FAKE_WALKS | FAKE_FAULTS);
@@ -487,7 +487,7 @@ static void who_waits_for_a_producer_that_ended_gets_what_its_stalled_loop_bring
 	stop();
 }
 
-static void who_waits_again_after_a_producer_ended_waits_for_the_next_one(void **state)
+static void a_consumer_that_waits_again_after_a_producer_ended_waits_for_the_next_one(void **state)
 {
 	(void)state;
 	start("paper", FAKE_IDENTITY);
@@ -523,7 +523,7 @@ static void the_end_of_a_thread_of_other_queues_ends_no_wait(void **state)
 	stop();
 }
 
-static void who_waits_for_a_producer_that_ended_gets_what_is_on_its_way_then_0(void **state)
+static void a_consumer_of_a_producer_that_ended_gets_words_on_their_way_then_0(void **state)
 {
 	(void)state;
 	start("paper", FAKE_IDENTITY);
@@ -546,13 +546,13 @@ int main(void)
 		cmocka_unit_test(a_late_fault_of_a_loop_is_latched_as_lima_s),
 		cmocka_unit_test(a_late_fault_within_a_block_of_a_loop_is_latched_as_lima_s),
 		cmocka_unit_test(a_second_answer_to_a_request_changes_nothing),
-		cmocka_unit_test(what_comes_with_a_late_fault_is_not_taken_for_the_word),
+		cmocka_unit_test(data_that_come_with_a_late_fault_are_not_taken_for_the_word),
 		cmocka_unit_test(late_faults_leave_tlb_and_counters_as_faults_at_once_do),
 		cmocka_unit_test(late_faults_of_a_batch_leave_tlb_and_counters_as_faults_at_once_do),
-		cmocka_unit_test(who_waits_for_a_producer_that_ended_gets_what_is_on_its_way_then_0),
-		cmocka_unit_test(who_waits_for_a_producer_that_ended_gets_the_word_on_its_way),
-		cmocka_unit_test(who_waits_for_a_producer_that_ended_gets_what_its_stalled_loop_brings),
-		cmocka_unit_test(who_waits_again_after_a_producer_ended_waits_for_the_next_one),
+		cmocka_unit_test(a_consumer_of_a_producer_that_ended_gets_words_on_their_way_then_0),
+		cmocka_unit_test(a_consumer_of_a_producer_that_ended_gets_the_word_on_its_way),
+		cmocka_unit_test(a_consumer_of_a_producer_that_ended_gets_words_of_its_stalled_loop),
+		cmocka_unit_test(a_consumer_that_waits_again_after_a_producer_ended_waits_for_the_next_one),
 		cmocka_unit_test(the_end_of_a_thread_of_other_queues_ends_no_wait),
 		cmocka_unit_test(words_that_come_out_of_order_are_popped_in_program_order),
 		cmocka_unit_test(two_word_fetches_come_out_of_order_too),

@@ -108,7 +108,7 @@ static void a_consumer_still_gets_what_loops_of_a_gone_producer_bring(void **sta
 	stop();
 }
 
-static void power_on_completes_who_waits_and_forgets_everything(void **state)
+static void power_on_completes_waiters_and_forgets_everything(void **state)
 {
 	(void)state;
 	start("artifact", FAKE_IDENTITY);
@@ -467,7 +467,7 @@ int main(void)
 		cmocka_unit_test(a_producer_whose_consumer_is_gone_is_acknowledged),
 		cmocka_unit_test(an_owner_that_is_gone_while_it_waits_is_not_completed),
 		cmocka_unit_test(a_consumer_still_gets_what_loops_of_a_gone_producer_bring),
-		cmocka_unit_test(power_on_completes_who_waits_and_forgets_everything),
+		cmocka_unit_test(power_on_completes_waiters_and_forgets_everything),
 		cmocka_unit_test(store_many_stops_before_the_store_that_would_wait),
 		cmocka_unit_test(store_many_wakes_a_waiting_consumer),
 		cmocka_unit_test(load_many_stops_before_the_load_that_would_wait),

@@ -25,7 +25,7 @@ static int make(void **state)
 	struct sim_parameters parameters = timed_parameters();
 	struct timed_maple *timed;
 
-	/* What the RTL has (section E, Parameters), but for pointers of 40 bits: this program's are longer. */
+	/* As the RTL (section E, Parameters), but for pointers of 40 bits: this program's are longer. */
 	maple_config_profile(&config, "paper");
 	config.queues = 4;
 	config.scratchpad_words = 128;

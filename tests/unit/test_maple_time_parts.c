@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What a timed MAPLE does around its pipes: walks, memory, sizes of queues, statistics.
+ * A timed MAPLE around its pipes: walks, memory, sizes of queues, statistics.
  * Cycles that are expected are added up by hand from those of test_maple_time.c.
  */
 #include <errno.h>
@@ -507,7 +507,7 @@ static void a_cancelled_access_is_never_answered(void **state)
 	timed_free(timed);
 }
 
-static void reset_answers_who_waits_and_forgets_loops(void **state)
+static void reset_answers_waiters_and_forgets_loops(void **state)
 {
 	struct timed_maple *timed = open_device(WORDS_8, false);
 
@@ -526,7 +526,7 @@ static void reset_answers_who_waits_and_forgets_loops(void **state)
 	timed_free(timed);
 }
 
-static void power_on_answers_what_waits_and_drops_what_is_on_its_way(void **state)
+static void power_on_answers_waiters_and_drops_loads_on_their_way(void **state)
 {
 	struct timed_maple *timed = open_device(WORDS_8, false);
 
@@ -571,8 +571,8 @@ int main(void)
 		cmocka_unit_test(loads_on_their_way_are_counted),
 		cmocka_unit_test(cleared_statistics_begin_at_0),
 		cmocka_unit_test(a_cancelled_access_is_never_answered),
-		cmocka_unit_test(reset_answers_who_waits_and_forgets_loops),
-		cmocka_unit_test(power_on_answers_what_waits_and_drops_what_is_on_its_way),
+		cmocka_unit_test(reset_answers_waiters_and_forgets_loops),
+		cmocka_unit_test(power_on_answers_waiters_and_drops_loads_on_their_way),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

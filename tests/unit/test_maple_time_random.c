@@ -170,7 +170,7 @@ static void check_load(struct script *script, uint64_t data)
 		assert_int_equal(data >> 32, script->word[script->consumed++]);
 }
 
-/* What is over lets its thread go on some cycles later. */
+/* A thread whose access is over goes on some cycles later. */
 static void collect(struct timed_maple *timed, struct script *script, unsigned int queue)
 {
 	unsigned int store = 1 + 2 * queue, load = 2 + 2 * queue;

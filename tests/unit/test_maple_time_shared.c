@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the queues of a timed MAPLE share, pipes and the way to memory, and what is left where an access does
- * not come to its end. Cycles that are expected are added up by hand from those of test_maple_time.c.
+ * Parts that the queues of a timed MAPLE share, pipes and the way to memory, and the state after an access
+ * that does not complete. Expected cycles are added up by hand from those of test_maple_time.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>

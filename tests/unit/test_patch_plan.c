@@ -288,7 +288,7 @@ static void likely_text(uint8_t text[TEXT])
 		*at++ = 0x0f;
 }
 
-static void what_is_moved_computes_with_registers_only_and_has_its_length(void **unused)
+static void a_moved_instruction_computes_with_registers_only_and_has_its_length(void **unused)
 {
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction instruction;
@@ -317,7 +317,7 @@ static void what_is_moved_computes_with_registers_only_and_has_its_length(void *
 	assert_true(moved > ROUNDS);
 }
 
-static void what_is_cut_is_not_moved(void **unused)
+static void a_cut_instruction_is_not_moved(void **unused)
 {
 	static const uint8_t text[] = { 0x48, 0x81, 0xc0, 1, 2, 3, 4 }; /* add $0x4030201, %rax */
 	size_t available;
@@ -331,8 +331,8 @@ static void what_is_cut_is_not_moved(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_moved_computes_with_registers_only_and_has_its_length),
-		cmocka_unit_test(what_is_cut_is_not_moved),
+		cmocka_unit_test(a_moved_instruction_computes_with_registers_only_and_has_its_length),
+		cmocka_unit_test(a_cut_instruction_is_not_moved),
 		cmocka_unit_test(each_jump_leads_to_its_place_and_changes_its_own_instruction_only),
 		cmocka_unit_test(no_jump_leads_beyond_its_window),
 		cmocka_unit_test(an_instruction_of_five_bytes_or_more_has_a_jump_of_its_own),

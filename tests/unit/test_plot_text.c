@@ -28,7 +28,7 @@ static void expect(const char *text, const char *expected)
 	free(got);
 }
 
-static void test_what_could_be_markup_is_escaped(void **state)
+static void test_characters_of_markup_are_escaped(void **state)
 {
 	(void)state;
 	expect("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;");
@@ -82,7 +82,7 @@ static void test_control_characters_are_replaced(void **state)
 	expect("\xc2\x85", FFFD);	/* U+0085 */
 }
 
-static void test_what_turns_the_direction_of_writing_is_replaced(void **state)
+static void test_characters_that_turn_the_direction_of_writing_are_replaced(void **state)
 {
 	(void)state;
 	expect("\xe2\x80\xae" "gpj.exe", FFFD "gpj.exe");	/* U+202E */
@@ -105,13 +105,13 @@ static void test_a_format_escapes_its_texts_and_not_itself(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_could_be_markup_is_escaped),
+		cmocka_unit_test(test_characters_of_markup_are_escaped),
 		cmocka_unit_test(test_ordinary_text_of_any_script_stays),
 		cmocka_unit_test(test_bytes_that_are_no_character_are_replaced),
 		cmocka_unit_test(test_longer_than_needed_is_no_character),
 		cmocka_unit_test(test_surrogates_and_what_is_beyond_unicode_are_no_characters),
 		cmocka_unit_test(test_control_characters_are_replaced),
-		cmocka_unit_test(test_what_turns_the_direction_of_writing_is_replaced),
+		cmocka_unit_test(test_characters_that_turn_the_direction_of_writing_are_replaced),
 		cmocka_unit_test(test_a_format_escapes_its_texts_and_not_itself),
 	};
 

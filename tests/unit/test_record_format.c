@@ -175,7 +175,7 @@ static void a_number_of_more_than_64_bits_is_none(void **context)
 	mimic_replay_file_close(&file);
 }
 
-static void what_is_missing_is_0_and_no_damage(void **context)
+static void missing_bytes_are_0_and_no_damage(void **context)
 {
 	static struct replay_reader reader;
 	struct record_sink sink = sink_of_test();
@@ -362,7 +362,7 @@ int main(void)
 		cmocka_unit_test(a_number_is_seven_bits_a_byte),
 		cmocka_unit_test(small_differences_of_both_signs_are_small_numbers),
 		cmocka_unit_test(a_number_of_more_than_64_bits_is_none),
-		cmocka_unit_test(what_is_missing_is_0_and_no_damage),
+		cmocka_unit_test(missing_bytes_are_0_and_no_damage),
 		cmocka_unit_test(a_cut_is_found_where_it_is),
 		cmocka_unit_test(a_changed_byte_is_found_in_its_block),
 		cmocka_unit_test(a_recording_of_another_version_is_refused_by_its_number),

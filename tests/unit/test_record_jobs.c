@@ -207,7 +207,7 @@ static void a_job_that_is_handed_back_and_never_ran_replays_identically(void **c
 	assert_int_equal(result.jobs, 1);
 }
 
-/* What the program stores while a job runs is the program's: counted, and no difference. */
+/* Stores of the program while a job runs are counted, and are no difference. */
 static void stores_of_the_program_while_a_job_runs_are_no_difference(void **context)
 {
 	struct mimic_replay_result result;

@@ -318,7 +318,7 @@ static void another_address_is_a_difference(void **context)
 	assert_int_equal(model->ops->load_many(model, &pattern, values, 4, 1010), 4);
 	assert_memory_equal(values, data, sizeof(data));
 	finish(model);
-	/* What memory holds now does not matter. */
+	/* The bytes that memory has now do not matter. */
 	memset(data, 0, sizeof(data));
 	replay_stream(path_of_test, 0, NULL, &result);
 	expect_identical(&result);
@@ -453,7 +453,7 @@ static void another_memory_at_the_same_place_replays_identically(void **context)
 
 /* --- what is whole of a recording that is not ------------------------------------------------------ */
 
-static void what_is_whole_before_a_damage_is_replayed(void **context)
+static void records_before_a_damage_are_replayed(void **context)
 {
 	const struct mimic_replay_options options = { .settings = NULL };
 	struct mimic_replay_result result;
@@ -588,7 +588,7 @@ static void a_disk_that_is_full_where_a_block_ends_is_no_signal(void **context)
 	unlink(path_of_test);
 }
 
-/* What is not in the file has no number there, or nothing behind it would be found. */
+/* A device that is not in the file gets no number there, or no device behind it would be found. */
 static void devices_behind_one_whose_beginning_could_not_be_written_are_recorded(void **context)
 {
 	struct mimic_model *recorded[2], *other;
@@ -633,7 +633,7 @@ int main(void)
 		cmocka_unit_test(another_address_is_a_difference),
 		cmocka_unit_test(memory_that_comes_later_and_is_asked_again_replays_identically),
 		cmocka_unit_test(another_memory_at_the_same_place_replays_identically),
-		cmocka_unit_test(what_is_whole_before_a_damage_is_replayed),
+		cmocka_unit_test(records_before_a_damage_are_replayed),
 		cmocka_unit_test(a_file_that_exists_is_not_written_over),
 		cmocka_unit_test(a_file_in_the_place_of_ours_is_not_written),
 		cmocka_unit_test(a_device_that_is_opened_when_the_disk_is_full_works_and_is_not_recorded),

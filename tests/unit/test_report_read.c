@@ -89,7 +89,7 @@ static void test_all_of_a_run_is_read(void **state)
 	report_free(report);
 }
 
-static void test_what_is_no_json_is_refused_with_its_place(void **state)
+static void test_invalid_json_is_refused_with_its_place(void **state)
 {
 	(void)state;
 	expect_error("", "the JSON text ends too early, in line 1");
@@ -219,7 +219,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_least_that_is_valid_is_read),
 		cmocka_unit_test(test_all_of_a_run_is_read),
-		cmocka_unit_test(test_what_is_no_json_is_refused_with_its_place),
+		cmocka_unit_test(test_invalid_json_is_refused_with_its_place),
 		cmocka_unit_test(test_a_nul_byte_is_refused),
 		cmocka_unit_test(test_deep_nesting_is_refused),
 		cmocka_unit_test(test_another_format_or_version_is_refused),

@@ -122,7 +122,7 @@ static void a_position_that_cannot_be_is_a_protocol_error(void **state)
 	struct pair *pair = *state;
 
 	put(pair, 1);
-	/* What a hostile client may write. */
+	/* A value that a hostile client may write. */
 	atomic_store(&pair->ring->head, WORDS + 1);
 	assert_int_equal(mimic_ring_level(&pair->consumer, 1), -EPROTO);
 	assert_int_equal(mimic_ring_level(&pair->consumer, 1), -EPROTO);

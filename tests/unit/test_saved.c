@@ -71,7 +71,7 @@ static void expect_refused(const char *text)
 		fail_msg("'%s' does not say '%s'", message.text, text);
 }
 
-static void what_was_saved_comes_back(void **unused)
+static void a_saved_state_comes_back(void **unused)
 {
 	const uint64_t starts[] = { 0, 2, 2, 3 };
 	const uint32_t columns[] = { 1, 3, 0 };
@@ -200,7 +200,7 @@ static void a_folder_that_is_not_there_is_told(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_saved_comes_back),
+		cmocka_unit_test(a_saved_state_comes_back),
 		cmocka_unit_test(a_graph_comes_back_as_one),
 		cmocka_unit_test(a_matrix_without_elements_comes_back),
 		cmocka_unit_test(a_file_that_is_cut_is_refused),

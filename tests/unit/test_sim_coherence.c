@@ -616,7 +616,7 @@ static void test_a_write_of_a_device_takes_lines_from_the_l1s(void **state)
 	soc_destroy(soc);
 }
 
-static void test_what_a_device_has_written_is_written_back(void **state)
+static void test_a_line_that_a_device_has_written_is_written_back(void **state)
 {
 	struct sim_parameters parameters = small_caches(2, 16);
 	struct soc *soc;
@@ -693,7 +693,7 @@ int main(void)
 		cmocka_unit_test(test_a_device_reads_memory_past_the_caches),
 		cmocka_unit_test(test_a_device_reads_the_l2),
 		cmocka_unit_test(test_a_write_of_a_device_takes_lines_from_the_l1s),
-		cmocka_unit_test(test_what_a_device_has_written_is_written_back),
+		cmocka_unit_test(test_a_line_that_a_device_has_written_is_written_back),
 		cmocka_unit_test(test_a_device_prefetches_into_the_l2),
 		cmocka_unit_test(test_prefetches_wait_for_mshrs_and_let_cores_go_first),
 	};

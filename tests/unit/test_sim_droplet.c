@@ -211,7 +211,7 @@ static void test_without_droplet_nothing_is_watched(void **state)
 	soc_destroy(soc);
 }
 
-static void test_what_is_behind_the_last_index_is_none(void **state)
+static void test_a_word_behind_the_last_index_is_no_index(void **state)
 {
 	struct sim_parameters parameters = with_droplet();
 	struct soc_indirect indirect = { INDICES, PER_LINE + 3, DATA, 4 };
@@ -273,7 +273,7 @@ int main(void)
 		cmocka_unit_test(test_each_core_has_its_stream),
 		cmocka_unit_test(test_other_addresses_fetch_nothing),
 		cmocka_unit_test(test_without_droplet_nothing_is_watched),
-		cmocka_unit_test(test_what_is_behind_the_last_index_is_none),
+		cmocka_unit_test(test_a_word_behind_the_last_index_is_no_index),
 		cmocka_unit_test(test_a_prefetch_of_now_passes_elements_of_later),
 		cmocka_unit_test(test_elements_wait_for_mshrs),
 	};

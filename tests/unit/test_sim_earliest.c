@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The earliest of some times against a look at all of them, from the lowest number on. */
+/* The earliest of some times against a search through all of them, from the lowest number on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

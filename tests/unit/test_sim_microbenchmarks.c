@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The micro-benchmarks by which one measures a real machine, on the modelled one. What each
- * must give follows from the parameters alone, and is derived above it: a load takes 2 cycles
- * from the L1, 2 + 30 from the L2, 2 + 30 + 300 from memory.
+ * The micro-benchmarks by which one measures a real machine, on the modelled one. Each result
+ * follows from the parameters alone, and is derived above the test: a load takes 2 cycles from
+ * the L1, 2 + 30 from the L2, 2 + 30 + 300 from memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the cores of the prototype have and those of the simulated system have not, in cycles counted by hand: an L1 that is
- * written through (2 cycles) in front of an L1.5 (2 more), a store buffer that merges, loads that hit in a pipeline. The
- * L2 takes 30 behind the L1, to ask another core 30 more, memory 300.
+ * Parts of the prototype's cores that those of the simulated system lack, in cycles counted by hand: an L1
+ * that is written through (2 cycles) in front of an L1.5 (2 more), a store buffer that merges, loads that hit
+ * in a pipeline. The L2 takes 30 behind the L1, to ask another core 30 more, memory 300.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -121,7 +121,7 @@ static void test_an_l15_that_is_larger_holds_what_the_l1_has_replaced(void **sta
 	soc_destroy(soc);
 }
 
-static void test_what_leaves_the_l15_leaves_the_l1(void **state)
+static void test_a_line_that_leaves_the_l15_leaves_the_l1(void **state)
 {
 	struct sim_parameters parameters = prototype();
 	uint64_t before;
@@ -341,7 +341,7 @@ int main(void)
 		cmocka_unit_test(test_a_sequential_read),
 		cmocka_unit_test(test_a_load_that_misses_in_the_l1_finds_its_line_in_the_l15),
 		cmocka_unit_test(test_an_l15_that_is_larger_holds_what_the_l1_has_replaced),
-		cmocka_unit_test(test_what_leaves_the_l15_leaves_the_l1),
+		cmocka_unit_test(test_a_line_that_leaves_the_l15_leaves_the_l1),
 		cmocka_unit_test(test_branches_and_multiplications_take_longer),
 		cmocka_unit_test(test_a_load_on_its_way_hides_a_branch),
 		cmocka_unit_test(test_a_store_takes_no_line_into_the_l1_and_one_into_the_l15),

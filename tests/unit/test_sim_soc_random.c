@@ -156,7 +156,7 @@ static void check_line(struct soc *soc, uint64_t address)
 	for (unsigned int i = 0; i < cores; i++) {
 		struct mimic_cache_line *line = line_of(soc, i, address);
 
-		/* What an L1 has, its L1.5 has. */
+		/* The L1.5 has each line of its L1. */
 		assert_true(line || !mimic_cache_peek(&soc->core[i].l1, address));
 		if (!line)
 			continue;

@@ -51,7 +51,7 @@ static void store(struct soc *soc, uint64_t address)
 		;
 }
 
-/* What a load takes. */
+/* The cycles of one load. */
 static uint64_t cycles_of_load(struct soc *soc, uint64_t address)
 {
 	uint64_t before = soc_now(soc, 0);

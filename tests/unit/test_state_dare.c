@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a DARE and its contexts show of themselves, against what they answer to loads. */
+/* The state of a DARE and its contexts, against their answers to loads. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

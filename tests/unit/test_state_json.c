@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What devices show of themselves, as JSON. The text is read back by json-c. */
+/* The state of devices as JSON, whose text is read back by json-c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

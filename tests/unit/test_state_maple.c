@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a MAPLE shows of itself, against what it answers to loads. */
+/* The state of a MAPLE, against its answers to loads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,7 +94,7 @@ static struct mimic_access random_access(void)
 	return access;
 }
 
-/* What a driver does: it looks at the fault, resolves it or installs an entry, looks at the TLB. */
+/* One access of a driver: it reads the fault, resolves it or installs an entry, or reads the TLB. */
 static void random_mmu_access(struct fake_host *host)
 {
 	switch (below(6)) {
@@ -406,7 +406,7 @@ static void counters_have_their_names_and_values(void **state)
 	fake_host_destroy(host);
 }
 
-static void a_queue_shows_its_words_and_who_waits(void **state)
+static void a_queue_shows_its_words_and_its_waiters(void **state)
 {
 	struct fake_host *host = fake_host_profile("paper", FAKE_IDENTITY);
 	struct state_tree *tree;
@@ -487,7 +487,7 @@ int main(void)
 		cmocka_unit_test(a_look_changes_nothing),
 		cmocka_unit_test(config_has_every_key_of_the_configuration_file),
 		cmocka_unit_test(counters_have_their_names_and_values),
-		cmocka_unit_test(a_queue_shows_its_words_and_who_waits),
+		cmocka_unit_test(a_queue_shows_its_words_and_its_waiters),
 		cmocka_unit_test(the_tlb_shows_what_was_translated),
 		cmocka_unit_test(a_fault_that_waits_for_a_driver_is_shown),
 	};

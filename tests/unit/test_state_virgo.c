@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a Virgo cluster and its units show of themselves, against what they answer to loads. */
+/* The state of a Virgo cluster and its units, against their answers to loads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

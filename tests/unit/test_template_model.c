@@ -213,7 +213,7 @@ static void a_cancelled_access_is_not_completed(void **state)
 	assert_false(device.model->ops->busy(device.model));
 }
 
-static void power_on_answers_whoever_waits_with_0(void **state)
+static void power_on_answers_waiters_with_0(void **state)
 {
 	uint64_t data = 0;
 
@@ -287,7 +287,7 @@ int main(void)
 		TEST(each_addition_interrupts_and_its_event_stays_until_acknowledged),
 		TEST(starts_that_wait_begin_one_after_the_other),
 		TEST(a_cancelled_access_is_not_completed),
-		TEST(power_on_answers_whoever_waits_with_0),
+		TEST(power_on_answers_waiters_with_0),
 		TEST(cleared_counters_are_0_and_the_sum_stays),
 		TEST(an_illegal_access_reads_0_or_is_dropped_and_is_counted),
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a DARE tells a trace. */
+/* Trace events of a DARE. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ static void a_store_is_no_fetch(void **state)
 	assert_int_equal(trace_sink_count(sink, MIMIC_TRACE_fetch), 0);
 }
 
-static void what_an_error_drops_is_told(void **state)
+static void commands_that_an_error_drops_are_traced(void **state)
 {
 	(void)state;
 	sink = trace_sink_start(host->model);
@@ -66,7 +66,7 @@ static void what_an_error_drops_is_told(void **state)
 	assert_int_equal(ended(), 3);
 }
 
-static void what_a_reset_drops_is_told(void **state)
+static void commands_that_a_reset_drops_are_traced(void **state)
 {
 	(void)state;
 	host->space[0].absent[0] = true;
@@ -123,8 +123,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_instruction_is_dispatched_and_executes, host_start, host_stop),
 		cmocka_unit_test_setup_teardown(a_store_is_no_fetch, host_start, host_stop),
-		cmocka_unit_test_setup_teardown(what_an_error_drops_is_told, host_start, host_stop),
-		cmocka_unit_test_setup_teardown(what_a_reset_drops_is_told, host_start_stalling, host_stop),
+		cmocka_unit_test_setup_teardown(commands_that_an_error_drops_are_traced, host_start, host_stop),
+		cmocka_unit_test_setup_teardown(commands_that_a_reset_drops_are_traced, host_start_stalling, host_stop),
 		cmocka_unit_test_setup_teardown(an_instruction_that_waits_for_a_page_goes_on, host_start_stalling,
 						host_stop),
 		cmocka_unit_test_setup_teardown(a_bad_page_drops_what_waits, host_start_stalling, host_stop),

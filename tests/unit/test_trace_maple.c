@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a MAPLE tells a trace. */
+/* Trace events of a MAPLE. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a Virgo tells a trace. */
+/* Trace events of a Virgo. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static void numbers_of_after_a_reset_are_new(void **state)
 	assert_int_equal(find(MIMIC_TRACE_command, 1)->id, find(MIMIC_TRACE_command_queued, 1)->id);
 }
 
-static void what_a_reset_drops_is_told(void **state)
+static void commands_that_a_reset_drops_are_traced(void **state)
 {
 	(void)state;
 	move_in(0);
@@ -93,7 +93,7 @@ static void what_a_reset_drops_is_told(void **state)
 	assert_int_equal(trace_sink_count(sink, MIMIC_TRACE_command_queued), 2);
 }
 
-static void what_an_error_drops_is_told(void **state)
+static void commands_that_an_error_drops_are_traced(void **state)
 {
 	(void)state;
 	virgo_send(f, 0, 99, 0, 0);
@@ -156,8 +156,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_command_is_dispatched_and_done, begin, end),
 		cmocka_unit_test_setup_teardown(numbers_of_after_a_reset_are_new, begin, end),
-		cmocka_unit_test_setup_teardown(what_a_reset_drops_is_told, begin, end),
-		cmocka_unit_test_setup_teardown(what_an_error_drops_is_told, begin, end),
+		cmocka_unit_test_setup_teardown(commands_that_a_reset_drops_are_traced, begin, end),
+		cmocka_unit_test_setup_teardown(commands_that_an_error_drops_are_traced, begin, end),
 		cmocka_unit_test_setup_teardown(a_bad_address_drops_its_command, begin, end),
 		cmocka_unit_test_setup_teardown(a_command_that_waits_for_a_page_goes_on, begin, end),
 		cmocka_unit_test_setup_teardown(a_barrier_opens_when_all_have_arrived, begin, end),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What is answered when a connection of a virtual machine ends, wherever mimicd had come to in the stream. */
+/* The last replies to a virtual machine whose connection ends, wherever mimicd was in the stream. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -132,7 +132,7 @@ static void a_message_may_have_been_read_whole_where_mimicd_could_not_say_so(voi
 	expect(1, 4);
 }
 
-static void what_was_answered_is_not_answered_again(void **state)
+static void an_answered_message_is_not_answered_again(void **state)
 {
 	(void)state;
 	note.header = stream[0].header;
@@ -173,7 +173,7 @@ int main(void)
 		TEST(a_message_that_has_been_read_is_answered_and_not_read_again),
 		TEST(it_is_answered_where_mimicd_could_not_say_that_it_had_read_it),
 		TEST(a_message_may_have_been_read_whole_where_mimicd_could_not_say_so),
-		TEST(what_was_answered_is_not_answered_again),
+		TEST(an_answered_message_is_not_answered_again),
 		TEST(nothing_is_answered_behind_bytes_that_are_no_message),
 	};
 

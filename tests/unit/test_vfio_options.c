@@ -82,7 +82,7 @@ static void options_come_in_any_order(void **state)
 		good(&examples[i]);
 }
 
-static void what_is_wrong_with_memory_is_said(void **state)
+static void errors_of_memory_options_are_named(void **state)
 {
 	(void)state;
 	bad("virgo0=a,memory=", "memory= names no path");
@@ -96,7 +96,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_device_is_named_or_the_file_is),
 		cmocka_unit_test(options_come_in_any_order),
-		cmocka_unit_test(what_is_wrong_with_memory_is_said),
+		cmocka_unit_test(errors_of_memory_options_are_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

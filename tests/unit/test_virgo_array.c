@@ -62,7 +62,7 @@ static void results_in_the_scratchpad_are_shifted_rounded_and_saturated(void **s
 	}
 }
 
-/* What the output stationary dataflow makes of these fp32, which the array holds before A x B = 0. */
+/* The output stationary dataflow shifts `values`, fp32 of the array before A x B = 0, to `results`. */
 static void shifted_floats_are(const uint32_t values[8], unsigned int shift, const uint32_t results[8])
 {
 	start_as(VIRGO_FP32, 8, 0);

@@ -218,7 +218,7 @@ static void prepare(const struct conv *c)
 	put_bias(c);
 }
 
-/* What of the last column's kernels lies right of the image: rows and columns that no output needs are cut off. */
+/* Columns of the last kernel that lie right of the image: no padding that no output needs is counted. */
 static unsigned int far_padding(const struct conv *c, unsigned int out, unsigned int in)
 {
 	unsigned int size = c->input_dilated ? 2 * in - 1 : in;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a Virgo cluster does with bad commands, missing pages and hostile values. */
+/* A Virgo cluster with bad commands, missing pages and hostile values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

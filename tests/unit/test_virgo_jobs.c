@@ -247,7 +247,7 @@ static void run_one_job(void)
 	virgo_model_job_done(f->model, job, ++f->now);
 }
 
-static void counters_cleared_while_a_job_is_out_keep_what_it_counts_and_no_more(void **state)
+static void counters_cleared_while_a_job_is_outstanding_keep_its_counts_and_no_more(void **state)
 {
 	struct virgo_job *job;
 
@@ -292,7 +292,7 @@ static void counters_cleared_before_a_power_on_of_a_job_that_is_out_stay_0(void 
 	stop();
 }
 
-static void what_ends_by_a_power_on_is_no_event(void **state)
+static void a_command_that_a_power_on_ends_is_no_event(void **state)
 {
 	struct virgo_job *job;
 
@@ -401,9 +401,9 @@ int main(void)
 		cmocka_unit_test(two_units_work_on_two_threads),
 		cmocka_unit_test(a_unit_has_one_job_at_a_time),
 		cmocka_unit_test(a_reset_while_a_job_is_out_takes_effect_when_it_comes_back),
-		cmocka_unit_test(counters_cleared_while_a_job_is_out_keep_what_it_counts_and_no_more),
+		cmocka_unit_test(counters_cleared_while_a_job_is_outstanding_keep_its_counts_and_no_more),
 		cmocka_unit_test(counters_cleared_before_a_power_on_of_a_job_that_is_out_stay_0),
-		cmocka_unit_test(what_ends_by_a_power_on_is_no_event),
+		cmocka_unit_test(a_command_that_a_power_on_ends_is_no_event),
 		cmocka_unit_test(an_image_taken_in_the_middle_of_a_loop_goes_on),
 		cmocka_unit_test(images_that_are_not_sound_are_refused_or_harmless),
 	};

@@ -174,7 +174,7 @@ static void many_stores_stop_before_the_word_that_would_wait(void **state)
 	stop();
 }
 
-static void what_a_thread_left_half_said_goes_with_it(void **state)
+static void half_a_command_goes_with_its_thread(void **state)
 {
 	(void)state;
 	start();
@@ -224,7 +224,7 @@ int main(void)
 		cmocka_unit_test(only_the_word_waits_for_room_in_the_queue),
 		cmocka_unit_test(a_word_that_is_withdrawn_is_still_to_come),
 		cmocka_unit_test(many_stores_stop_before_the_word_that_would_wait),
-		cmocka_unit_test(what_a_thread_left_half_said_goes_with_it),
+		cmocka_unit_test(half_a_command_goes_with_its_thread),
 		cmocka_unit_test(another_threads_end_leaves_a_turn_alone),
 		cmocka_unit_test(accesses_of_another_size_are_illegal),
 	};

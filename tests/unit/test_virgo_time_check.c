@@ -201,7 +201,7 @@ static uint64_t small_kernel(const struct virgo_time_parameters *parameters)
 	return cycles;
 }
 
-static void what_is_allowed_runs_a_kernel_to_its_end(void **state)
+static void valid_parameters_run_a_kernel_to_its_end(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
@@ -234,7 +234,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ON(each_rule_names_its_key),
-		ON(what_is_allowed_runs_a_kernel_to_its_end),
+		ON(valid_parameters_run_a_kernel_to_its_end),
 		ON(a_cluster_that_cannot_be_is_not_created),
 	};
 

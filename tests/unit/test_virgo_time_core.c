@@ -248,7 +248,7 @@ static void units_have_instructions_of_a_warp_in_every_cycle(void **state)
 	cluster_end(&c);
 }
 
-static void what_waits_for_a_unit_stays_in_order_with_what_does_not(void **state)
+static void an_instruction_that_waits_for_a_unit_stays_in_order_with_others(void **state)
 {
 	struct cluster c = cluster_begin("simt.fetch=2", NULL);
 
@@ -768,7 +768,7 @@ int main(void)
 		ON(a_branch_holds_the_fetch),
 		ON(a_unit_has_an_instruction_of_a_warp_in_every_second_cycle),
 		ON(units_have_instructions_of_a_warp_in_every_cycle),
-		ON(what_waits_for_a_unit_stays_in_order_with_what_does_not),
+		ON(an_instruction_that_waits_for_a_unit_stays_in_order_with_others),
 		ON(two_alus_work_for_a_pair_of_warps),
 		ON(warps_of_different_pairs_have_the_alus_in_turn),
 		ON(one_fpu_works_for_all_warps_in_turn),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the warps of a kernel of Virgo share in time: each line of C is stored once, and each line of an
+ * The warps of a kernel of Virgo share its work in time: each line of C is stored once, and each line of an
  * operand is copied once, however many warps there are. A tile of 64 x 64 is 512 lines of eight words.
  */
 #include "tests/lib/virgo_cycles.h"

@@ -122,7 +122,7 @@ static void with_dma_the_leader_drives_and_the_others_activate(void **state)
 	cluster_end(&c);
 }
 
-/* What is copied next lies where C is taken out, so all meet again. */
+/* The next copy overwrites the place of C, so all warps meet again. */
 static void without_dma_all_warps_activate_and_meet_again(void **state)
 {
 	struct cluster c = cluster_begin(NULL);

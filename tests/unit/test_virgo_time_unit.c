@@ -619,7 +619,7 @@ static void a_queue_has_room_for_64_commands(void **state)
 	cluster_end(&c);
 }
 
-static void what_is_dropped_is_forgotten(void **state)
+static void dropped_commands_are_forgotten(void **state)
 {
 	struct cluster c = cluster_begin(NULL);
 
@@ -791,7 +791,7 @@ int main(void)
 		ON(a_command_takes_18_from_when_it_comes),
 		ON(a_command_that_only_sets_something_is_over_in_the_next_cycle),
 		ON(a_queue_has_room_for_64_commands),
-		ON(what_is_dropped_is_forgotten),
+		ON(dropped_commands_are_forgotten),
 		ON(a_wait_ends_with_the_command_that_is_over),
 		ON(a_kernel_loads_multiplies_and_stores_tiles_of_64),
 		ON(a_product_takes_what_the_array_makes_of_it),

@@ -229,7 +229,7 @@ static struct virgo_time_statistics counted_at(struct fixture *f, uint64_t now)
 	return statistics;
 }
 
-static void what_threads_do_and_wait_for_is_counted(void **state)
+static void accesses_and_waits_of_threads_are_counted(void **state)
 {
 	struct mimic_access two = {
 		.page = VIRGO_PAGE_CONTROL, .offset = VIRGO_BARRIER_PARTICIPANTS(3), .data = 2, .is_write = 1,
@@ -486,7 +486,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kernel_has_the_multiplications_of_its_product_and_takes_the_time_of_tiles),
 		cmocka_unit_test(all_threads_of_a_barrier_leave_it_together),
-		cmocka_unit_test(what_threads_do_and_wait_for_is_counted),
+		cmocka_unit_test(accesses_and_waits_of_threads_are_counted),
 		cmocka_unit_test(waits_for_a_unit_and_for_its_queue_are_told_apart),
 		cmocka_unit_test(a_command_that_fails_takes_no_time),
 		cmocka_unit_test(in_the_synchronous_mode_a_store_waits_for_its_command),

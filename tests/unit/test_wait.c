@@ -179,7 +179,7 @@ static void *acquire_once(void *unused)
 	return NULL;
 }
 
-static void who_sleeps_for_a_lock_is_woken(void **state)
+static void a_thread_that_sleeps_for_a_lock_is_woken(void **state)
 {
 	pthread_t thread;
 
@@ -206,7 +206,7 @@ int main(void)
 		cmocka_unit_test(nobody_spins_for_a_peer_on_the_same_cpu),
 		cmocka_unit_test(the_holder_of_a_lock_is_told_of_a_deadlock),
 		cmocka_unit_test(a_lock_lets_one_thread_in_at_a_time),
-		cmocka_unit_test(who_sleeps_for_a_lock_is_woken),
+		cmocka_unit_test(a_thread_that_sleeps_for_a_lock_is_woken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

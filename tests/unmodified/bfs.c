@@ -42,7 +42,7 @@ static void visit(uint32_t vertex, unsigned int *tail)
 
 	store64(maple[0], LOOP, 0, (uint64_t)vertex * DEGREE << 32 | (vertex + 1) * DEGREE);
 	for (i = vertex * DEGREE; i < (vertex + 1) * DEGREE; i++) {
-		/* What the device fetched may be old: a list can name a vertex twice. */
+		/* The value that the device fetched may be old: a list can name a vertex twice. */
 		uint32_t seen = load32(maple[0], CONSUME, 0);
 
 		if (seen != UNSEEN || level[neighbour[i]] != UNSEEN)

@@ -83,7 +83,7 @@ static void check_memory_behind_a_load(void)
 	for (i = 0; i < 16; i++)
 		CHECK(memory[i] == 0);
 	memory[100] = 1;
-	/* What is left of the load is what it was. */
+	/* The first bytes of the load, which are left, are unchanged. */
 	CHECK(!memcmp(text + PAGE - 3, code, 3));
 	unmap_code(text);
 }

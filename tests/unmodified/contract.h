@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What a program for MAPLE knows: addresses, operations, and how to set up.
- * Written from the contract alone; nothing of mimic is included or linked.
+ * Addresses and operations of MAPLE, and its set-up, for programs. Written from
+ * the contract alone; nothing of mimic is included or linked.
  */
 #ifndef CONTRACT_H
 #define CONTRACT_H

@@ -69,7 +69,7 @@ static __attribute__((noinline)) void exchange(void *page, uint32_t value)
 	CHECK(load32(page, CONSUME, 0) == value);
 }
 
-/* Numbers that have become the program's can be closed, whoever had them before. */
+/* The program can close descriptors of its own, also if a library had their numbers before. */
 static void check_own_files(void)
 {
 	int file = open_or_die("/dev/null"), i;

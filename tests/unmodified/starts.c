@@ -66,7 +66,7 @@ static uint32_t jump(const uint8_t *code, volatile void *address, uint32_t store
 	return value;
 }
 
-/* What a start `skipped` instructions from the first one returns; the access is number AROUND. */
+/* The result of a start `skipped` instructions from the first one; the access is number AROUND. */
 static uint32_t expected(const struct form *form, unsigned int skipped, uint32_t loaded, unsigned int behind)
 {
 	unsigned int before = skipped < AROUND ? AROUND - skipped : 0;

@@ -97,7 +97,7 @@ static void check_text_that_the_program_writes(int is_long)
 
 	check_function((load_function)text, 33);
 	CHECK(!mprotect(text, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC));
-	/* What it reads is its own. */
+	/* The program reads its own byte, not the patched one. */
 	CHECK(text[0] == 0x8b);
 	if (is_long)
 		make_long_code(text, 44);

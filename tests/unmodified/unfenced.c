@@ -34,7 +34,7 @@ static volatile char *unit;
 
 static void gemmini(unsigned int funct, uint64_t rs1, uint64_t rs2)
 {
-	/* What the command reads is written before it is stored, and what it writes is read after that. */
+	/* The command's operands are written before it is stored, and its results are read afterwards. */
 	__asm__ volatile ("" ::: "memory");
 	*(volatile uint64_t *)(unit + RS1) = rs1;
 	*(volatile uint64_t *)(unit + RS2) = rs2;

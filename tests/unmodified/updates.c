@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What compilers make of `*reg |= 1` and of long doubles: instructions that load and store a
- * device's register at once, and the x87 unit. DARE's RS1 and RS2 keep what is stored to them.
+ * Instructions of compilers for `*reg |= 1` and for long doubles: they load and store a device's
+ * register at once, or use the x87 unit. DARE's RS1 and RS2 keep the values that are stored to them.
  */
 #include "contract.h"
 

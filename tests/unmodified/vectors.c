@@ -22,7 +22,7 @@ struct vectors {
 static struct vectors before, after;
 static unsigned int width; /* of a vector register: 32 or 64 bytes */
 
-/* What lies between the two halves is the access, and no instruction of the compiler's. */
+/* Only the access lies between the two halves, and no instruction of the compiler. */
 #define FILL(registers, move, name, masks) \
 	".irp n," registers "\n" move " 64*\\n(%[before]), %%" name "\\n\n.endr\n" masks "ldmxcsr 2112(%[before])\n"
 #define LOOK(registers, move, name, masks) \
@@ -117,7 +117,7 @@ static void use_maple(volatile void *page)
 	LOAD(8, page, CLOSE_CONSUMER, 0);
 }
 
-/* What a device with a control block of registers does for a store and a load of one that changes nothing. */
+/* A store and a load of registers that change nothing, in a device's control block. */
 static void use_registers(volatile char *block, unsigned int load, unsigned int store)
 {
 	load_8(block + load, 0);

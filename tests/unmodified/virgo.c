@@ -54,7 +54,7 @@ static volatile char *registers;	/* two pages */
 static char *shared;
 static volatile char *unit;		/* the control block of the unit that is used */
 
-/* What was: asm volatile of the custom-3 instruction. */
+/* In place of the asm volatile of the custom-3 instruction. */
 #define GEMMINI(funct, rs1, rs2) do { \
 	*(volatile uint64_t *)(unit + RS1) = (uint64_t)(rs1); \
 	*(volatile uint64_t *)(unit + RS2) = (uint64_t)(rs2); \
@@ -184,7 +184,7 @@ static void check_fp32(void)
 	}
 }
 
-/* What the program stores to the shared memory is what the unit multiplies, without a move. */
+/* The unit multiplies values that the program has stored to the shared memory, without a move. */
 static void check_shared(void)
 {
 	unsigned int dim = use_unit(FP32);
@@ -299,7 +299,7 @@ static void check_information(int file, size_t size)
 	CHECK(failed_with(ioctl(file, _IO(0xb9, 77), NULL)) == ENOTTY);
 }
 
-/* The unit becomes idle: whoever waits for the eventfd is woken, once. */
+/* The unit becomes idle: a thread that waits for the eventfd is woken, once. */
 static void check_events(int file)
 {
 	struct events events = { .size = sizeof(events), .fd = eventfd(0, EFD_CLOEXEC) };

@@ -6,7 +6,7 @@
 #
 # KERNEL is a directory that fetch-kernel.sh made; if it has a compiler in it, that one is used.
 # DIRECTORY becomes a tree of links (scripts/module-tree.sh), and the modules are
-# DIRECTORY/driver/*/*.ko. What the compiler and make say is in DIRECTORY/log; warnings are printed.
+# DIRECTORY/driver/*/*.ko. The output of the compiler and make is in DIRECTORY/log; warnings are printed.
 set -eu
 
 kernel=$(realpath "$1")

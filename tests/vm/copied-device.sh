@@ -19,7 +19,7 @@ directory=$(realpath "$directory")
 
 ! [ -e "$directory/devices/kinds.def" ] || cp -p "$directory/devices/kinds.def" "$directory/build/kinds.def"
 find "$directory" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
-# What git knows, or, outside of a checkout, everything but what was built.
+# Copies the files that git knows, or, outside of a checkout, all but those that were built.
 if git ls-files -coz --exclude-standard >"$directory/.files" 2>/dev/null && [ -s "$directory/.files" ]; then
 	tar -cf - --null -T "$directory/.files" | tar -xpf - -C "$directory"
 else

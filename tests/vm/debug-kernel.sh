@@ -43,7 +43,7 @@ fragment=$directory/fragment
 source=$directory/source
 build=$directory/build
 
-# What vmlinux is made from: a change of any makes it anew. Taken now: they may
+# The files that vmlinux is made from: a change of any makes it anew. Read now: they may
 # be edited while the kernel builds.
 fingerprint=$(cat "$@" "$here/debug-kernel.sh" | sha256sum)
 

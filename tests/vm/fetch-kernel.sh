@@ -33,7 +33,7 @@ part=$directory.part
 rm -rf "$part"
 mkdir -p "$part/packages"
 
-# What a build of modules needs beside what the headers depend on.
+# Packages that a build of modules needs beside those that the headers depend on.
 tools="make dash coreutils sed grep mawk findutils diffutils perl-base sparse"
 
 # The meta packages know today's name; it carries an ABI number that drifts.
@@ -92,7 +92,7 @@ fetch_newest() {
 		dpkg-deb --fsys-tarfile "$package" |
 			tar -x -C "$part/tree" --exclude='./usr/share/*' --exclude='./etc/*' --exclude='./var/*'
 	done
-	# What an installation would make a link of.
+	# An installation of the package would make this link.
 	ln -s mawk "$part/tree/usr/bin/awk"
 }
 

@@ -7,8 +7,8 @@
 #   repeat.sh RUNS DIRECTORY "KERNEL..." COMMAND...
 #
 # COMMAND is run with KERNEL=6.12 RUN_RESULTS=FILE RUN_LOG=DIRECTORY in its environment. It adds a
-# line for each result to RUN_RESULTS, and leaves console and output in RUN_LOG. What a
-# run said is in DIRECTORY/RUN-KERNEL.tap; its RUN_LOG stays if it failed. Exits with 1 if any did.
+# line for each result to RUN_RESULTS, and leaves console and output in RUN_LOG. The output of a
+# run is in DIRECTORY/RUN-KERNEL.tap; its RUN_LOG stays if it failed. Exits with 1 if any did.
 set -u
 
 if [ $# -lt 4 ] || ! [ "$1" -gt 0 ] 2>/dev/null; then

@@ -225,7 +225,7 @@ CASE(a_thread_that_ends_leaves_its_instructions, EITHER)
 }
 
 /* One thread goes on where another one stopped: it posts after the other's post has returned. */
-CASE(what_threads_dispatch_in_turn_is_executed_in_that_order, EITHER)
+CASE(instructions_that_threads_dispatch_in_turn_are_executed_in_that_order, EITHER)
 {
 	static uint8_t steps[201][64];
 

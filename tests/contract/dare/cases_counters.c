@@ -7,7 +7,7 @@ static uint8_t memory[8192];
 CASE(counters_begin_at_0, EITHER)
 {
 	for (unsigned int offset = COUNT_INSTRUCTIONS; offset < AFTER_COUNTERS; offset += 8)
-		/* What a kernel does to its page tables is no doing of ours. */
+		/* A kernel changes page tables when it likes. */
 		if (offset != SHOOTDOWNS)
 			EXPECT(get(offset), 0);
 }
@@ -94,7 +94,7 @@ CASE(macs_are_counted_by_the_shape_and_the_element, EITHER)
 	EXPECT(get(MACS_OFFERED), 16 * 16 * (16 + 32 + 64 + 16));
 }
 
-CASE(what_fails_or_is_dropped_counts_as_that_alone, EITHER)
+CASE(instructions_that_fail_or_are_dropped_count_as_that_alone, EITHER)
 {
 	uint8_t *last = island() + 2 * DARE_PAGE;
 

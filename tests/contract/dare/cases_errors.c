@@ -447,7 +447,7 @@ CASE(a_gathered_address_must_be_a_multiple_of_the_element, EITHER)
 
 /* --- precise ------------------------------------------------------------------------------- */
 
-CASE(what_came_before_an_error_is_complete_and_what_came_after_is_dropped, EITHER)
+CASE(instructions_before_an_error_complete_and_those_after_it_are_dropped, EITHER)
 {
 	static uint8_t source[1024], target[4][1024];
 	uint64_t position, completed, dropped;

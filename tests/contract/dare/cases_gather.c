@@ -50,7 +50,7 @@ static void expect_gathered(unsigned int md, unsigned int rows, unsigned int wid
 	EXPECT_REGISTER(md, &tile);
 }
 
-/* What mscatter of `tile` leaves in expected[], which stands for target[]. */
+/* Does the mscatter of `tile` in expected[], which stands for target[]. */
 static void scatter_expected(const struct tile *tile, unsigned int rows, unsigned int width)
 {
 	for (unsigned int row = 0; row < rows; row++)

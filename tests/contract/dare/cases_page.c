@@ -105,7 +105,7 @@ CASE(counters_stay_over_a_reset, EITHER)
 	EXPECT(get(COUNT_INSTRUCTIONS), 12);
 }
 
-/* The sources of an mma are cleared too, also for whoever keeps something of them. */
+/* RESET clears the sources of an mma, too, also in an implementation that caches them. */
 CASE(an_mma_after_a_reset_multiplies_zeros, EITHER)
 {
 	struct tile tile, zero = { 0 };

@@ -94,8 +94,8 @@ static void some_mcfg(void)
 }
 
 /*
- * What a register holds by chance may be an address of this very program: only
- * addresses of the case's memory, and such that no program has.
+ * A random value in a register may be an address of this very program: allows only
+ * addresses of the case's memory, and those that no program has.
  */
 static bool is_harmless(unsigned int vector)
 {

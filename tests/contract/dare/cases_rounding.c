@@ -87,7 +87,7 @@ static void check(enum element size, uint32_t md, const struct term *terms, unsi
 #define TERMS(...) (const struct term[]){ __VA_ARGS__ }, sizeof((struct term[]){ __VA_ARGS__ }) / sizeof(struct term)
 #define FP32(md, expected, ...) check(WORD, md, TERMS(__VA_ARGS__), expected)
 #define BF16(md, expected, ...) check(HALF, md, TERMS(__VA_ARGS__), expected)
-/* What is the same for both. */
+/* Cases that are the same for both. */
 #define FLOATS(md, expected, ...) \
 	do { \
 		FP32(md, expected, __VA_ARGS__); \
@@ -130,7 +130,7 @@ CASE(ties_are_rounded_to_even, EITHER)
 	FLOATS((TWO_TO_24 + 1) | MINUS, (TWO_TO_24 + 2) | MINUS, { ONE, ONE | MINUS });
 }
 
-CASE(what_is_no_tie_is_rounded_to_the_nearest, EITHER)
+CASE(a_sum_that_is_no_tie_is_rounded_to_the_nearest, EITHER)
 {
 	/* 2^24 + 1.5, 2^24 - 1.5 (exact), 2^24 + 0.75 */
 	FLOATS(TWO_TO_24, TWO_TO_24 + 1, { ONE, 0x3fc00000 });
@@ -207,7 +207,7 @@ CASE(infinities_are_operands, EITHER)
 	FLOATS(INFINITE, INFINITE, { INFINITE, TWO });
 }
 
-CASE(what_has_no_value_is_a_nan, EITHER)
+CASE(an_undefined_result_is_a_nan, EITHER)
 {
 	FLOATS(0, A_NAN, { INFINITE, 0 });
 	FLOATS(ONE, A_NAN, { 0, INFINITE | MINUS });

@@ -222,7 +222,7 @@ CASE(dropped_instructions_of_a_stream_take_their_values_with_them, BY_STREAM)
 	EXPECT(get(MATRIX_M), 16);
 }
 
-/* What counts is when an instruction becomes whole. */
+/* An instruction counts at the time of its last word. */
 CASE(an_instruction_begun_before_an_error_is_cleared_executes_after_it, BY_STREAM)
 {
 	put(STREAM, 0);

@@ -330,7 +330,7 @@ CASE(rows_may_cross_pages, EITHER)
 	}
 }
 
-/* What an instruction before it has read is not in the rest of a row that lies in two pages. */
+/* Bytes of an earlier instruction are not in the rest of a row that lies in two pages. */
 CASE(rows_that_cross_pages_are_zero_beyond_k, EITHER)
 {
 	uint8_t *pages = arena();

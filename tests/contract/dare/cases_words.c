@@ -2,7 +2,7 @@
 /* Which words are instructions: the layout of the XuanTie extension, and fields that must be 0. */
 #include "tests/contract/dare/contract.h"
 
-/* What a word must have in the bits that hold no operand. */
+/* The value of a word's bits that hold no operand. */
 static const struct {
 	uint32_t fixed, value;
 } legal[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the cases of DARE's contract are written with (tests/contract/harness.h).
+ * Functions for the cases of DARE's contract (tests/contract/harness.h).
  *
  * A and B are threads of one context; C has a context of its own: the process
  * opens the device twice. The functions act for A, until as() names another one.
@@ -37,7 +37,7 @@ void put(unsigned int offset, uint64_t value);
 
 /* Any instruction. rs1 and rs2 are used if its format has them. */
 void issue(uint32_t word, uint64_t rs1, uint64_t rs2);
-/* What was issued and still is with the test goes to the device. */
+/* Sends issued instructions that the test still has to the device. */
 void flush(void);
 
 void mcfg(unsigned int csr, uint64_t value);

@@ -194,7 +194,7 @@ CASE(open_answers_2_to_a_producer_and_1_to_a_consumer, BOTH)
 	EXPECT(command(B, OPEN_CONSUMER, 0), 1);
 }
 
-CASE(open_answers_3_to_who_then_holds_both_roles, BOTH)
+CASE(open_answers_3_to_a_thread_that_then_holds_both_roles, BOTH)
 {
 	init(WORDS_32);
 	EXPECT(command(A, OPEN_PRODUCER, 0), 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the paper profile adds: identification, full pointers, A and B per queue. */
+/* Extensions of the paper profile: identification, full pointers, A and B per queue. */
 #include "tests/contract/maple/contract.h"
 
 #define B_OFFSET 16384u

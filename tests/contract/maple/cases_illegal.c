@@ -12,7 +12,7 @@ static const unsigned int sizes[] = { 1, 2, 4, 8 };
 
 enum expectation { ZERO, ANYTHING, SKIPPED };
 
-/* What a load by a stranger gives while all words are allocated to queues. */
+/* The answer to a load by a thread without a role, while all words are allocated to queues. */
 static enum expectation expected_load(unsigned int page, unsigned int operation)
 {
 	if (page == PAGE_SPD || page == PAGE_CUSTOM || page == PAGE_NIBBLER)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the cases of the MAPLE contract are written with (tests/contract/harness.h). */
+/* Functions for the cases of MAPLE's contract (tests/contract/harness.h). */
 #ifndef TESTS_CONTRACT_MAPLE_H
 #define TESTS_CONTRACT_MAPLE_H
 

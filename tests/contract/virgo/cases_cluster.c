@@ -85,7 +85,7 @@ CASE(a_register_says_how_many_have_to_arrive, EITHER)
 	finish(B);
 }
 
-CASE(those_who_wait_can_become_enough, EITHER)
+CASE(waiters_can_become_enough, EITHER)
 {
 	wait_begin(B, 15);
 	wait_begin(C, 15);

@@ -5,7 +5,7 @@
 
 /* Rectangular; channels beyond a block, but of fp32. */
 #define IMAGE .batch = 2, .in_rows = 6, .in_columns = 5, .in_channels = 5, .out_channels = 19, .kernel = 3
-/* What fits where the image grows. */
+/* A smaller one, which fits where the image grows. */
 #define SMALL .batch = 1, .in_rows = 6, .in_columns = 5, .in_channels = 5, .out_channels = 9, .kernel = 3
 
 CASE(a_convolution_of_a_rectangular_image, EITHER)

@@ -46,7 +46,7 @@ static struct side measure(const struct conv *c, const struct part *p, unsigned 
 	       (int)c->padding;
 	reach = (int)(s.size * c->stride + (p->size[kernel] - 1) * c->dilation);
 	s.before = before(from);
-	/* What is not in memory, between two elements of a dilated input, is padding, too. */
+	/* The zeros between two elements of a dilated input, which are not in memory, are padding, too. */
 	if (c->input_dilated && !s.before && from % 2)
 		s.before = 1;
 	s.behind = behind(from, reach, c->input_dilated ? 2 * in_size - 1 : in_size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a unit counts, the sums of all units on page 0, and COUNTER. Expected values are counted by hand. */
+/* Counters of a unit, the sums of all units on page 0, and COUNTER. Expected values are counted by hand. */
 #include "tests/contract/virgo/contract.h"
 
 #define EXPECT_COUNT(counter, expected) EXPECT(unit_count(counter), (expected))

@@ -185,7 +185,7 @@ CASE(memory_at_any_address_can_be_used, EITHER)
 	}
 }
 
-/* What is resolved without a unit that waits is nothing. */
+/* RESOLVE has no effect if no unit waits. */
 CASE(resolve_and_flush_do_no_harm, EITHER)
 {
 	use_unit(0);

@@ -227,7 +227,7 @@ CASE(mvout_spad_spreads_rows_by_its_stride, EITHER)
 /* --- hazards --------------------------------------------------------------------------------- */
 
 /* Commands of a unit are done in order: nothing else makes this work. */
-CASE(what_a_move_out_wrote_the_next_move_in_reads, EITHER)
+CASE(a_move_in_reads_the_rows_of_the_move_out_before_it, EITHER)
 {
 	FOR_EACH_UNIT {
 		size_t row_bytes = (size_t)unit.dim * unit.size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Layernorm and softmax of rows that are wider than DIM, each visit by one move-out
- * of the whole row: sums end with the last block of a row, and not before. What is
- * expected is computed from all columns of the row (virgo_norm.h).
+ * of the whole row: sums end with the last block of a row, and not before. Expected
+ * values are computed from all columns of the row (virgo_norm.h).
  */
 #include <string.h>
 
@@ -148,7 +148,7 @@ CASE(wide_moves_to_the_scratchpad_normalise_whole_rows, EITHER)
 
 /* --- rows in parts, and several rows ---------------------------------------------------------- */
 
-/* What does not end a sum: the first part of a row. */
+/* The operation for the first part of a row, which does not end the sum. */
 static unsigned int unfinished(unsigned int norm)
 {
 	return norm == NORM_MEAN ? NORM_SUM : norm == NORM_DEVIATION ? NORM_VARIANCE :

@@ -107,7 +107,7 @@ CASE(a_third_word_of_stream_waits_as_well, BY_STREAM)
 	COMPLETE();
 }
 
-/* What waits keeps its RS1 and RS2, whatever is stored meanwhile. */
+/* A command that waits keeps its RS1 and RS2, whatever is stored meanwhile. */
 CASE(a_store_that_waits_keeps_its_sources, BY_STREAM)
 {
 	use_unit(2);
@@ -281,7 +281,7 @@ CASE(busy_and_loops_become_0_while_a_program_polls, EITHER)
 
 /* --- threads that end -------------------------------------------------------------------------------- */
 
-CASE(what_a_thread_queued_is_done_after_its_end, EITHER)
+CASE(commands_that_a_thread_queued_are_done_after_its_end, EITHER)
 {
 	use_unit(0);
 	fill_elements(input_at(0), 64);

@@ -2,7 +2,7 @@
 /* Valid commands in any order beside the plain reference. */
 #include "tests/contract/virgo/contract.h"
 
-#define COMMANDS 240	/* between two looks */
+#define COMMANDS 240	/* between two comparisons */
 
 static float random_scale(void)
 {

@@ -13,7 +13,7 @@
 #define D_AT 160000u
 #define MOST 100	/* rows, columns, depth */
 
-/* What a program asks of tiled_matmul. */
+/* The arguments of a call of tiled_matmul. */
 struct matmul {
 	unsigned int m, n, k;
 	bool a_t, b_t, low_d, full_c, relu, no_bias, one_bias;

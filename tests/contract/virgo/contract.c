@@ -74,7 +74,7 @@ static const struct contract_exception exceptions[] = {
 	{ .program = "recorded", .slow_profile = BY_STREAM },
 	/* An access to the node takes long. */
 	{ .program = "kernel_library", .slow_profile = BY_STREAM },
-	/* What runs by stream only is convolutions in parts, thousands of stores each. */
+	/* The cases that run by stream only are convolutions in parts, of thousands of stores each. */
 	{ .program = "kernel_trap", .slow_profile = BY_REGISTERS, .slow_profile_only = true },
 	{ .program = "pci_trap", .slow_profile = BY_REGISTERS, .slow_profile_only = true },
 	{ 0 }
@@ -298,8 +298,8 @@ static uint64_t least_time_of(unsigned int rows, unsigned int trials)
 }
 
 /*
- * What each unit was seen to need, in memory that all cases of the program share: each case is a
- * process of its own, and finding the rows takes ten times as long as one more trial of them.
+ * The rows found for each unit, in memory that all cases of the program share: each case is a process
+ * of its own, and finding the rows takes ten times as long as one more trial of them.
  * The least time of all trials was disturbed least. `least` is 0 until there was one.
  */
 static struct trial {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the cases of Virgo's contract are written with (tests/contract/harness.h).
+ * Functions for the cases of Virgo's contract (tests/contract/harness.h).
  *
  * The cluster has four units: fp32 of 8 x 8 and of 4 x 4, int8 and fp16 of 16 x 16.
  * A case works with one of them at a time, for thread A, until as_thread() names
@@ -62,7 +62,7 @@ unsigned int unit_at(unsigned int offset);
 
 /* A command, as Gemmini's instruction macro has it. */
 void rocc(unsigned int funct, uint64_t rs1, uint64_t rs2);
-/* What still is with the test goes to the device. */
+/* Sends commands that the test still has to the device. */
 void flush_commands(void);
 
 /* Waits until all is complete, and nothing failed. */
@@ -143,7 +143,7 @@ double element_of(const void *from, size_t n);
 void put_element(void *to, size_t n, double value);
 double value_of(const void *from, size_t n);
 void put_value(void *to, size_t n, double value);
-/* What becomes of a number that is an element: saturated and rounded, ties to even. */
+/* A number as an element: saturated and rounded, ties to even. */
 double as_element(double value);
 
 /* --- the plain reference (tests/lib/virgo_reference.h) ---------------------------------------- */

@@ -32,7 +32,7 @@ struct convolution {
 /* In every unit: the device's output is the definition's. */
 void expect_convolution(struct conv conv);
 
-/* What is cut into parts; rows, columns and channels are those of the output, as it is stored. */
+/* The dimensions that are cut into parts; rows, columns and channels are those of the output as stored. */
 enum {
 	OF_BATCH, OF_ROW, OF_COLUMN, OF_CHANNEL, OF_KROW, OF_KCOLUMN, OF_KCHANNEL, DIRECTIONS,
 };

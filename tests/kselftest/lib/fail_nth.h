@@ -10,7 +10,7 @@
 
 #define FAIL_NTH_MOST 400	/* allocations of one call; a call that never gets by is a failure */
 
-/* What is called, with the n-th allocation failing. 0 or -errno. */
+/* The function that is called while the n-th allocation fails. 0 or -errno. */
 typedef long (*fail_nth_call)(void *argument);
 
 /* Does this kernel inject failures? Then also where an allocation may sleep. */

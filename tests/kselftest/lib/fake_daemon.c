@@ -513,7 +513,7 @@ bool fake_daemon_has_died(struct fake_daemon *daemon)
  * Where io_uring held the node it is closed a moment after the process is gone,
  * and until then the device is the dead daemon's.
  */
-static void wait_for_orphan(const struct fake_daemon *daemon)
+static void wait_for_its_end(const struct fake_daemon *daemon)
 {
 	char path[96], served = '0';
 	int tries, file;
@@ -537,7 +537,7 @@ int fake_daemon_restart(struct fake_daemon *daemon)
 	int error;
 
 	fake_daemon_kill(daemon);
-	wait_for_orphan(daemon);
+	wait_for_its_end(daemon);
 	error = start_child(daemon);
 	return error ? error : start_device(daemon);
 }

@@ -3,7 +3,7 @@
  * A scripted daemon for tests: a child process that opens /dev/mimic, registers
  * a device and serves it. Its registers are plain memory, 4096 bytes for each
  * page: a load gives what was stored. Special registers hold their answer back,
- * give errors, or kill the daemon. What it saw is in shared memory (control).
+ * give errors, or kill the daemon. It counts requests in shared memory (control).
  *
  * One thread of the daemon serves; two others run what tests ask for by
  * fake_daemon_call(), so a held request keeps nobody from asking.
@@ -70,7 +70,7 @@ struct fake_control {
 	int32_t index;		/* N of mapleN */
 	uint32_t pages;
 
-	/* What it saw, each as a request was taken. */
+	/* Requests that it has taken. */
 	_Atomic unsigned int opens, closes, threads_gone, connects;
 	_Atomic unsigned int loads, stores;	/* of programs */
 	_Atomic unsigned int driver_loads, driver_stores;
@@ -142,7 +142,7 @@ bool fake_daemon_has_died(struct fake_daemon *daemon);
 /* Another one for a device that a dead daemon has left, of the same options. 0 or -errno. */
 int fake_daemon_restart(struct fake_daemon *daemon);
 
-/* What a register page does at an offset; later ones come first. */
+/* Sets the behaviour of a register page at an offset; later ones come first. */
 void fake_daemon_special(struct fake_daemon *daemon, const struct fake_special *special);
 void fake_daemon_no_specials(struct fake_daemon *daemon);
 /* Answers all that is held, as it would have been at once. Returns how many. */

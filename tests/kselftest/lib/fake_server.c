@@ -43,7 +43,7 @@ static void answer_in_slot(struct fake_server *server, const struct mimic_bus_an
 	slot->data = answer->data;
 	slot->fd = answer->fd;
 	__atomic_store_n(&slot->answered, 1, __ATOMIC_RELEASE);
-	/* Pairs with the kernel's between its flag and its last look at the answer. */
+	/* Pairs with the kernel's between its flag and its last read of the answer. */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!commits || !__atomic_load_n(&slot->waiter_sleeps, __ATOMIC_RELAXED))
 		return;
@@ -74,7 +74,7 @@ static bool is_load_of(const struct mimic_bus_request *request, unsigned int pag
 	return !request->is_write && request->page == page && request->offset == offset;
 }
 
-/* What the function driver itself wants of a Virgo. */
+/* Serves accesses of the function driver itself to a Virgo. */
 static bool serve_virgo_driver(struct fake_server *server, const struct mimic_bus_request *request,
 			       uint64_t *data)
 {
@@ -410,7 +410,7 @@ static void serve_sleeping(struct fake_server *server)
 		while (fake_serve_slots(server))
 			;
 		__atomic_store_n(&server->self.header->sleeping, 1, __ATOMIC_RELAXED);
-		/* Pairs with the kernel's between a bit and its look at the flag. */
+		/* Pairs with the kernel's between a bit and its read of the flag. */
 		atomic_thread_fence(memory_order_seq_cst);
 		if (!fake_slots_pending(server))
 			poll(&poll_fd, 1, -1);

@@ -34,7 +34,7 @@ void window_unmap(struct fake_daemon *daemon);
 int window_get(struct fake_daemon *daemon, const volatile void *address, uint64_t *value);
 int window_put(struct fake_daemon *daemon, const volatile void *address, uint64_t value);
 
-/* What mmap says in the daemon; the mapping does not stay. 0 or -errno. */
+/* The result of mmap in the daemon, 0 or -errno; the mapping does not stay. */
 int window_try_map(struct fake_daemon *daemon, uint64_t offset, size_t size, int prot, int flags);
 
 /* In the daemon: loads and stores that say WINDOW_ABSENT instead of raising SIGBUS. */

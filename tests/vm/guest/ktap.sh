@@ -43,8 +43,8 @@ passes() {
 	ends 0 "$@"
 }
 
-# can_open NODE: a node may be there without a daemon behind it. What is not there,
-# the shell would make.
+# can_open NODE: a node may be there without a daemon behind it. The shell would make
+# a file that is not there.
 can_open() {
 	[ -c "$1" ] && (: <>"$1") 2>/dev/null
 }

@@ -45,7 +45,7 @@ lockdep_still_watches() {
 
 kcsan=/sys/kernel/debug/kcsan
 
-# It watches accesses of our modules only. What it finds is in the kernel's log.
+# It watches accesses of our modules only. Its reports are in the kernel's log.
 kcsan_has_watched_our_modules() {
 	grep '^setup_watchpoints: *[1-9]' $kcsan
 }

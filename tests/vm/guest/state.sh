@@ -138,8 +138,8 @@ traced() {
 }
 
 test_traces() {
-	traced "what_a_program_that_knows_nothing_of_mimic_does_is_traced" "$programs/widths"
-	traced "what_a_static_program_does_is_traced" "$programs/dare-static"
+	traced "a_program_that_knows_nothing_of_mimic_is_traced" "$programs/widths"
+	traced "a_static_program_is_traced" "$programs/dare-static"
 	passes "without_a_trace_all_is_as_before" "$programs/widths"
 }
 

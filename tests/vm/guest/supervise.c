@@ -121,7 +121,7 @@ static void await_child(const sigset_t *child_signal, long deadline)
 		sigtimedwait(child_signal, NULL, &limit);
 }
 
-/* Reaps until `program` ended; others that it orphaned are ours, and reaped too. */
+/* Reaps until `program` ended: its descendants, too, which become our children as their parents end. */
 static bool wait_for(pid_t program, long deadline, const sigset_t *child_signal, int *status)
 {
 	int other;
@@ -150,7 +150,7 @@ static void ask_for_blocked_tasks(void)
 	close(trigger);
 }
 
-/* What stands still, or does not: it has a few seconds to say so. */
+/* Runs threads.sh, which prints where threads stand, for a few seconds at most. */
 static void print_threads(const sigset_t *mask, const sigset_t *child_signal)
 {
 	char *arguments[] = { "/mimic/vm/threads.sh", NULL };
@@ -184,7 +184,7 @@ static pid_t parent_of(const char *pid, char name[32])
 	return parent;
 }
 
-/* Kills our children, of which orphans are made as their parents die. */
+/* Kills our children. Their own children become ours as they die. */
 static void kill_children(bool name_them)
 {
 	DIR *processes = opendir("/proc");
