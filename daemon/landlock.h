@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* <linux/landlock.h>; of headers of a kernel before 5.13 what we use of it. */
+/* <linux/landlock.h>; for headers of a kernel before 5.13 the parts that we use. */
 #ifndef MIMICD_LANDLOCK_H
 #define MIMICD_LANDLOCK_H
 

@@ -15,9 +15,9 @@ struct mimicd_command_line {
 	bool make_directory;	/* of the socket: nobody named one */
 	struct mimicd_quotas quotas;	/* --quota */
 	struct mimicd_sandbox sandbox;	/* --sandbox */
-	char default_path[128];	/* what the socket's path points to without --socket */
+	char default_path[128];	/* the socket's path points here without --socket */
 	bool wants_state;	/* --state */
-	char state_path[144];	/* what the filesystem's path points to without a directory */
+	char state_path[144];	/* the filesystem's path points here without a directory */
 };
 
 /* 0, or -EINVAL when something is wrong that was said on standard error. */

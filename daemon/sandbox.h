@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* _(name, of the default, what it does) */
+/* _(name, of the default, its effect) */
 #define MIMICD_SANDBOX(_) \
 	_(privileges, true, "no program that is started gets privileges") \
 	_(capabilities, true, "of root's capabilities only those to read memory, and to keep its pages, are left") \
@@ -21,7 +21,7 @@ enum mimicd_sandbox_part {
 
 struct mimicd_sandbox {
 	bool parts[MIMICD_SANDBOX_PARTS];
-	bool was_named;		/* --sandbox: what cannot be had is an error */
+	bool was_named;		/* --sandbox: a part that this system lacks is an error */
 	bool mounts;		/* --state: it is mounted, and unmounted at the end */
 	bool has_bus;		/* the kernel's */
 	bool fixes_memory;	/* engine/memory_fix.h */

@@ -21,7 +21,7 @@ static const unsigned int calls[] = {
 	/* sockets */
 	SYS_socket, SYS_connect, SYS_accept4, SYS_sendto, SYS_sendmsg, SYS_recvfrom, SYS_recvmsg,
 	SYS_getsockopt, SYS_setsockopt, SYS_getsockname, SYS_getpeername, SYS_shutdown, SYS_socketpair,
-	/* what happens */
+	/* the filter's answer */
 	SYS_epoll_pwait, SYS_epoll_ctl, SYS_ppoll, SYS_eventfd2, SYS_timerfd_create, SYS_timerfd_settime,
 	SYS_pidfd_open, SYS_io_setup, SYS_io_submit, SYS_io_getevents, SYS_io_destroy, SYS_io_uring_enter,
 	SYS_io_uring_register,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * accelerator.ko: what drivers of devices on mimic's bus share. A driver gives a
+ * accelerator.ko: code that drivers of devices on mimic's bus share. A driver gives a
  * struct accelerator_driver; it gets nodes, files with their calls, the service
  * of page faults and events, shootdowns, and counters in sysfs.
  *
- * A context is what one process has of a device, with its pages. A device
+ * A context is one process's part of a device, with its pages. A device
  * without contexts of its own is one: all files of a process are of the same, and
  * no other process gets one. Of a device that has some, each file is another one.
  *
@@ -183,7 +183,7 @@ struct accelerator {
 	bool is_used;		/* under serving: by a process, and not cleared since */
 	bool silent;		/* under serving: the last register access had no answer */
 	unsigned long due_until;	/* under serving: an interrupt may come late, until then */
-	bool has_more;		/* under serving: the watch goes on with what a run left */
+	bool has_more;		/* under serving: a run left faults, with which the watch goes on */
 	unsigned int postponed;	/* under serving: looks at one fault, for want of memory */
 	u64 events;		/* under serving: that the eventfd counts; 0: there is none */
 	unsigned int stuck_rounds;	/* under serving: of the watch, with a fault that stays */
@@ -215,7 +215,7 @@ enum accelerator_slow_state {
 /* A fault whose page is long in coming: a thread brings it. */
 struct accelerator_slow {
 	struct accelerator_context *context;
-	enum accelerator_slow_state state;	/* under serving, with what follows */
+	enum accelerator_slow_state state;	/* under serving, as the following fields */
 	struct task_struct *task;	/* counted, while it runs */
 	bool is_cancelled;		/* read without */
 	struct accelerator_fault fault;
@@ -242,7 +242,7 @@ struct accelerator_context {
 	struct list_head files;	/* under lock */
 };
 
-/* --- what a driver calls ---------------------------------------------------- */
+/* --- calls of drivers ------------------------------------------------------- */
 
 /* All that a driver's module does when it is loaded and unloaded. */
 #define module_accelerator_driver(driver) \

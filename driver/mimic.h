@@ -126,7 +126,7 @@ struct mimic_binding_ops {
  * Binds the device to the calling process: the one binding that it has, or a
  * new one, counted. Only a new one takes `ops` and `context`. ERR_PTR: -EBUSY,
  * another process has it, and it is not shared; -EIO, no daemon; -EINTR; -ENOMEM;
- * -ENODEV; -EMFILE, the user has as many as he may; or what the daemon says.
+ * -ENODEV; -EMFILE, the user has as many as he may; or the daemon's error.
  */
 struct mimic_binding *mimic_bind(struct mimic_device *device, const struct mimic_binding_ops *ops,
 				 void *context);
@@ -187,7 +187,7 @@ void mimic_binding_get(struct mimic_binding *binding);
 void mimic_binding_release(struct mimic_binding *binding);
 
 /*
- * For shootdown(): until the device has done what was posted to it. 0: so it is, or
+ * For shootdown(): until the device has done the posts to it. 0: it has, or
  * need not be, as [start, end) is outside of all that it has ever seen, from the lowest address to
  * the highest. -ETIMEDOUT: it has not after a tenth of a second; no shootdown waits for this daemon
  * in the next ten seconds. On the bus that is no danger: it has taken the memory from the device's
@@ -214,8 +214,8 @@ int mimic_binding_lane_call(struct mimic_binding *binding,
 #define MIMIC_LANES_PAGE 0x1000000ul
 int mimic_binding_mmap_lane(struct mimic_binding *binding, struct vm_area_struct *vma);
 /*
- * No file is open any more: the lanes end, and what is still in them has no effect on what the
- * driver does next. The binding goes on.
+ * No file is open any more: the lanes end, and commands that are still in them have no effect
+ * on the driver's next steps. The binding goes on.
  */
 void mimic_binding_end_lanes(struct mimic_binding *binding);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Processes that have devices through the kernel: what the bus knows of their bindings. */
+/* The bindings of processes that have devices through the kernel. */
 #ifndef MIMICD_BUS_BINDING_H
 #define MIMICD_BUS_BINDING_H
 
@@ -15,7 +15,7 @@ struct mimicd_trap_thread {
 };
 
 struct mimicd_bus_binding {
-	struct mimicd_binding binding;	/* first: it is what the engine knows of it */
+	struct mimicd_binding binding;	/* first: the engine knows only this part */
 	struct mimicd_bus *bus;
 	struct mimicd_bus_binding *next;
 	uint32_t number;

@@ -8,7 +8,7 @@
  *   ring.c       the shared slots, sleeping and waking
  *   answer.c     answers to requests
  *   channel.c    requests taken, cancelled
- *   serve.c      what each request does
+ *   serve.c      executes requests
  *   access.c     accesses: made, held back
  *   request.c    requests that wait
  *   binding.c    processes that have a device, and their threads
@@ -33,7 +33,7 @@ struct mimicd_bus_ops {
 	int (*ioctl)(int fd, unsigned long request, void *argument);
 	/* Shared, for reading and writing. NULL: it cannot be. */
 	void *(*map)(int fd, size_t size, uint64_t offset);
-	/* The same at an address of ours, in place of what is there. 0 or -errno: nothing has changed. */
+	/* The same at an address of ours, in place of a mapping there. 0 or -errno: nothing has changed. */
 	int (*map_at)(int fd, void *address, size_t size, uint64_t offset);
 	void (*unmap)(void *address, size_t size);
 	ssize_t (*read)(int fd, void *buffer, size_t size);	/* never waits */
@@ -43,7 +43,7 @@ struct mimicd_bus_ops {
 	int (*ring_create)(int fd, void **ring, int *poll_fd);
 	/* FETCH; with a slot (not negative) COMMIT_AND_FETCH. */
 	int (*ring_fetch)(void *ring, int slot);
-	/* Takes what has completed. 1: a FETCH, 0: nothing, -errno: one failed. */
+	/* Takes completed operations. 1: a FETCH, 0: nothing, -errno: one failed. */
 	int (*ring_reap)(void *ring);
 	void (*ring_destroy)(void *ring);
 };

@@ -31,7 +31,7 @@ static bool take_slots(struct mimicd_bus *bus)
 	if (doorbell == bus->doorbell)
 		return false;
 	bus->doorbell = doorbell;
-	/* Cancelled ones first: what has not begun does not begin. */
+	/* Cancelled ones first: a request that has not begun does not begin. */
 	for (unsigned int word = 0; word < WORDS; word++) {
 		uint64_t bits = __atomic_load_n(&header->cancelled[word], __ATOMIC_RELAXED);
 

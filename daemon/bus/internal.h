@@ -24,7 +24,7 @@ enum mimicd_request_state {
 };
 
 struct mimicd_request {
-	struct mimicd_trap trap;	/* first: it is what the engine knows of it */
+	struct mimicd_trap trap;	/* first: the engine knows only this part */
 	struct mimicd_bus *bus;
 	enum mimicd_request_state state;
 	uint64_t due;			/* HELD: when it begins, 0: when the device answers again */
@@ -33,7 +33,7 @@ struct mimicd_request {
 
 /* A device on the bus. */
 struct mimicd_bus_function {
-	struct mimicd_function function;	/* first: it is what the engine knows of it */
+	struct mimicd_function function;	/* first: the engine knows only this part */
 	struct mimicd_bus *bus;
 	struct mimicd_bus_function *next;
 	uint32_t device;		/* its number there */
@@ -47,7 +47,7 @@ struct mimicd_bus {
 	int fd;
 	bool is_starting;		/* no program waits for us yet */
 	bool is_lost;			/* the node failed: nothing is asked or answered any more */
-	bool is_cleared;		/* and what was on it is gone */
+	bool is_cleared;		/* and its functions are freed */
 	struct mimic_bus_header *header;	/* NULL: read() and write() */
 	struct mimic_bus_slot *slots;
 	size_t slots_size;
@@ -113,7 +113,7 @@ void mimicd_request_take(struct mimicd_request *request);
 void mimicd_request_withdraw(struct mimicd_request *request);
 /* All those of a binding. */
 void mimicd_requests_withdraw(struct mimicd_bus *bus, uint32_t binding);
-/* The device goes away: what still waits in it is answered with -ENODEV. */
+/* The device goes away: accesses that still wait in it are answered with -ENODEV. */
 void mimicd_requests_drop(struct mimicd_bus *bus, const struct mimicd_instance *instance);
 
 /* --- access.c ---------------------------------------------------------------------- */

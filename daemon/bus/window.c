@@ -298,7 +298,7 @@ static int port_read(void *context, uint64_t address, void *buffer, size_t size)
 		}
 		if (!base || mimic_probe_read((uint64_t)(uintptr_t)base + (address & (GRANULE_SIZE - 1)),
 					      to, piece)) {
-			/* The probe has zeroed what it could not read of its piece. */
+			/* The probe has zeroed the bytes of its piece that it could not read. */
 			memset(base ? to + piece : to, 0, base ? size - piece : size);
 			return -EFAULT;
 		}

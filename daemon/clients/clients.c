@@ -38,7 +38,7 @@ static void refuse_for_want_of_descriptors(struct mimicd_clients *clients)
 		close(clients->spare_fd);
 	clients->spare_fd = -1;
 	fd = accept4(clients->listen_fd, NULL, NULL, SOCK_CLOEXEC);
-	/* Not here: what the client has sent already ends with it. */
+	/* Not here: messages that the client has sent already end with it. */
 	if (fd >= 0)
 		mimicd_closer_hang_up(clients->engine->loop->closer, UINT32_MAX, fd, NULL, 0);
 }

@@ -35,7 +35,7 @@ struct mimicd_clients {
 
 /* A program that is connected by a socket. */
 struct mimicd_session {
-	struct mimicd_client client;	/* first: it is what the engine knows of it */
+	struct mimicd_client client;	/* first: the engine knows only this part */
 	struct mimicd_clients *clients;
 	struct mimicd_session *next;
 	int socket;

@@ -118,7 +118,7 @@ static void put_off_for_fix(struct mimicd_session *session, const struct mimicd_
 	mimicd_packet_pause(session);
 }
 
-/* TRACE_BUS is for users that may stop the daemon: it shows what other users do. */
+/* TRACE_BUS is for users that may stop the daemon: it shows the work of other users. */
 static int start_trace(struct mimicd_session *session, const struct mimicd_packet *packet, const char **why)
 {
 	struct mimicd_client *client = &session->client;

@@ -12,7 +12,7 @@
 #include "libmimic/base/clock.h"
 
 #define DESCRIPTORS_MAX 253	/* SCM_MAX_FD of Linux */
-/* A client that goes on sending what we refuse would fill the log. */
+/* A client that goes on sending refused messages would fill the log. */
 #define COMPLAINTS_MAX 16
 
 const struct mimicd_message_type mimicd_message_types[MIMIC_MESSAGE_TYPES] = {
@@ -22,7 +22,7 @@ const struct mimicd_message_type mimicd_message_types[MIMIC_MESSAGE_TYPES] = {
 #undef _
 };
 
-/* Trust boundary: what the descriptor is of, and how long its close takes, is the client's choice. */
+/* Trust boundary: the client chooses the descriptor's file, and so how long its close takes. */
 static void close_descriptor(struct mimicd_session *session, int fd)
 {
 	mimicd_closer_close(session->clients->engine->loop->closer, session->client.program.uid, fd);
@@ -38,7 +38,7 @@ void mimicd_packet_close(struct mimicd_session *session, struct mimicd_packet *p
 #define JOB_PAUSE_NS_MIN 200000u
 #define JOB_PAUSE_NS_MAX 20000000u
 
-/* Those beyond what any message has are ours now, too. */
+/* More descriptors than any message has are ours now, too. */
 static void take_descriptors(struct mimicd_session *session, struct mimicd_packet *packet, const int *fds,
 			     size_t count)
 {
@@ -102,7 +102,7 @@ void mimicd_packet_put_off_for_lock(struct mimicd_session *session, const struct
 
 int mimicd_packet_receive(struct mimicd_session *session, struct mimicd_packet *packet)
 {
-	/* Room for all that a message can have: what has none would be closed by the kernel, in this thread. */
+	/* Room for all that a message can have: the kernel would close the others, in this thread. */
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(DESCRIPTORS_MAX * sizeof(int))];
 	struct iovec piece = { packet->bytes, sizeof(packet->bytes) };
 	struct msghdr message = {

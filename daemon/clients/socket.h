@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Where the listening socket lies, and what systemd wants to hear. */
+/* The path of the listening socket, and messages to systemd. */
 #ifndef MIMICD_SOCKET_H
 #define MIMICD_SOCKET_H
 

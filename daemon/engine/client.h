@@ -72,7 +72,7 @@ struct mimicd_lane {
 	struct mimicd_waiter waiter;	/* that access */
 	bool withdrawn;		/* the command being executed gives no answers, has no effect */
 	bool cancel_pending;	/* the same for the next one that has answers */
-	bool retired;		/* no more commands come; what is posted is still done */
+	bool retired;		/* no more commands come; posts are still done */
 	bool running;		/* its commands are being executed, further up the stack */
 	bool answered;		/* since the client was last notified */
 };
@@ -83,7 +83,7 @@ struct mimicd_client_ops {
 	/* The others may be NULL. It ends when its jobs have come back: the loop is to hear no more of it until then. */
 	void (*linger)(struct mimicd_client *client);
 	/*
-	 * The lane's program sleeps, and has what it waits for. NULL: a futex in the lane's
+	 * The lane's program sleeps, and its answer or room is there. NULL: a futex in the lane's
 	 * memory wakes it.
 	 */
 	void (*wake)(struct mimicd_lane *lane);
@@ -102,7 +102,7 @@ struct mimicd_client {
 	struct mimicd_engine *engine;
 	struct mimicd_shard *shard;	/* of which its lanes and devices are */
 	bool is_placed;		/* not by chance: it counts there (placement.h) */
-	bool has_moved_on;	/* what it has, or needs, has changed: its place may be another one */
+	bool has_moved_on;	/* its devices or needs have changed: its place may be another one */
 	const struct mimicd_client_ops *ops;
 	struct mimicd_client *next;	/* of the engine */
 	struct mimicd_user *user;

@@ -43,7 +43,7 @@ static int find_slot(struct mimicd_client *client, uint32_t *number)
 	return *number == MIMIC_SESSION_DEVICES ? -EMFILE : 0;
 }
 
-/* May this client have it? One of a bound process only gets what the process has open. */
+/* May this client have it? One of a bound process only gets devices that the process has open. */
 static bool is_for(const struct mimicd_client *client, const struct mimicd_instance *instance)
 {
 	if (instance->leaves)
@@ -354,7 +354,7 @@ int mimicd_client_open(struct mimicd_client *client, const char *name, uint32_t 
 	return error;
 }
 
-/* Nobody waits in the device any more, and what is still in a lane for it has no effect. */
+/* Nobody waits in the device any more, and commands for it that are still in a lane have no effect. */
 static void detach_slot(struct mimicd_client *client, struct mimicd_device_slot *slot)
 {
 	for (struct mimicd_lane *lane = client->lanes; lane; lane = lane->next) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Devices made and destroyed, and what a model asks of the daemon. */
+/* Makes and destroys devices, and answers the calls of their models. */
 #include "daemon/engine/device.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 #define FREE_NS 1000000000ull
 
-/* --- what a model asks -------------------------------------------------------------- */
+/* --- calls of models ---------------------------------------------------------------- */
 
 static void complete(void *context, uint64_t owner, uint64_t data)
 {

@@ -12,7 +12,7 @@ struct mimicd_instance;
 int mimicd_devices_create(struct mimicd_engine *engine);
 void mimicd_devices_destroy(struct mimicd_engine *engine);
 
-/* One that is to be found by its name. -ENOMEM and what the kind says, with a log line. */
+/* One that is to be found by its name. -ENOMEM or the kind's error, with a log line. */
 int mimicd_device_create(struct mimicd_engine *engine, const struct mimic_kind *kind,
 			 unsigned int number, struct mimicd_instance **created);
 /* One for a single program. The same errors, without a log line. */

@@ -2,24 +2,24 @@
 /*
  * The engine: devices, the programs that have them, and the lanes by which programs give
  * them commands. Its state is one structure, which belongs to the thread that holds its
- * lock (jobs.h): the loop's, but for the time that this sleeps. Clients and devices may be given to further threads
- * (shards.h), each of which has a lock of its own.
+ * lock (jobs.h): the loop's, but for the time that this sleeps. Clients and devices may be given to further
+ * threads (shards.h), each of which has a lock of its own.
  *
- *   front_end.h, client.h, function.h, binding.h, trap.h   what front ends fill in, and call
+ *   front_end.h, client.h, function.h, binding.h, trap.h   structures and calls of front ends
  *   instance.c, device.c, manage.c   a device; made; seen and managed from outside
  *   client.c, client_devices.c       a program that has devices from us
- *   user.c, quota.c                  the user whom it belongs to, and what users may have
+ *   user.c, quota.c                  the user that it belongs to, and the limits of users
  *   lane.c, turn.c, execute.c        its lanes: made; which may go on; their commands
- *   explain.c                        what a lane waits for, in words
+ *   explain.c                        the reason why a lane waits, in words
  *   process.c, binding.c, trap.c     a program that has devices by a driver
  *   memory*.c, device_memory.c       memory of programs, memory of devices
  *   jobs.c, workers.c                long work
- *   errands.c                        what may never end
+ *   errands.c                        calls that may never end
  *   holes.c                          pages of clients that we are not to make
- *   events.c, trace.c, inject.c      what a program is told, what is traced, what misbehaves
+ *   events.c, trace.c, inject.c      events of programs, traces, injected errors
  *   recording.c                      all that devices are asked, answer and ask, in a file
- *   wakes.c, stalls.c                how long it takes to tell programs, and to reach what they share
- *   shard*.c, placement.c            what one thread works on; further threads; which of them has which client
+ *   wakes.c, stalls.c                how long it takes to wake programs, and to reach memory that they share
+ *   shard*.c, placement.c            the clients of one thread; further threads; the thread of each client
  *   round.c, inspection.c            all of this in turn; inspection requests, too
  */
 #ifndef MIMICD_ENGINE_H
@@ -111,7 +111,7 @@ static inline void mimicd_shard_note_crowded(struct mimicd_shard *shard)
 
 /* Serves every lane once, then front ends that poll, jobs and busy devices. true: something was done. */
 bool mimicd_engine_round(struct mimicd_engine *engine);
-/* Before the loop asks for events of its descriptors: frees what has ended. */
+/* Before the loop asks for events of its descriptors: frees clients and devices that have ended. */
 void mimicd_engine_prepare(struct mimicd_engine *engine);
 
 #endif

@@ -51,7 +51,7 @@ void mimicd_errands_return(struct mimicd_errands *errands, struct mimicd_errand 
 
 static void end_errand(struct mimicd_errands *errands, struct mimicd_errand *errand)
 {
-	/* release: what it did is there. Afterwards it is not ours, but if it was left. */
+	/* release: its results are there. Afterwards it is not ours, unless its sender has left it. */
 	uint32_t state = atomic_exchange_explicit(&errand->state, OVER, memory_order_acq_rel);
 
 	if (state == AWAITED)

@@ -169,7 +169,7 @@ void mimicd_lane_access(const struct mimicd_lane *lane, struct mimic_access *pat
 	};
 }
 
-/* A register that resets is reached: what the device waited for is over. */
+/* A register that resets is accessed: the waits of the device are over. */
 static void look_for_reset(const struct mimicd_lane *lane, const struct mimic_access *pattern)
 {
 	struct mimicd_instance *instance = lane->target->instance;
@@ -180,7 +180,7 @@ static void look_for_reset(const struct mimicd_lane *lane, const struct mimic_ac
 		mimicd_memory_slot_forget_atomics(&instance->memory);
 }
 
-/* Copies payload out of the ring: what the model sees cannot change under it. */
+/* Copies payload out of the ring: the model's copy cannot change under it. */
 static void copy_payload(struct mimicd_lane *lane, uint64_t *values, uint64_t count)
 {
 	uint64_t done = 0;
@@ -335,7 +335,7 @@ static bool has_turn(struct mimicd_lane *lane)
 		return false;
 	if (!other)
 		return true;
-	/* Ours waits for the signal handler's, or for what was posted before our lane was made. */
+	/* Ours waits for the signal handler's, or for posts from before our lane was made. */
 	if (lane->level < other->level || other->retired)
 		return false;
 	/* We are the handler: the access that it interrupted is taken back, as a processor would. */
@@ -443,7 +443,7 @@ static int fetch(struct mimicd_lane *lane, bool only_posted, uint64_t now)
 		if (!follow_order(lane, word, now))
 			return 0;
 		lane->follows = mimic_lane_order_is_whole(word) ? word : 0;
-		/* A lane that is ordered behind this word is behind what it waits for. */
+		/* The word stays in the ring meanwhile: lanes ordered behind it wait for these posts, too. */
 		if (lane->follows && !mimicd_lane_may_go_on(lane))
 			return 0;
 		mimic_ring_release(&lane->commands, 1);

@@ -14,12 +14,12 @@ uint64_t mimicd_lane_run(struct mimicd_lane *lane, uint64_t budget, bool only_po
 /* The access of the command that is being executed, but for its data. */
 void mimicd_lane_access(const struct mimicd_lane *lane, struct mimic_access *pattern);
 
-/* Executes what is posted on a lane, as far as it goes now, for one turn. */
+/* Executes the commands of a lane, as far as it goes now, for one turn. */
 void mimicd_lane_drain(struct mimicd_lane *lane);
 /* The same for all lanes of a client. false: the turn was over before; to be called again. */
 bool mimicd_lanes_drain(struct mimicd_client *client);
 
-/* Wakes the lane's program if it sleeps for what it has. */
+/* Wakes the lane's program if it sleeps for an answer, or for room, that is there. */
 void mimicd_lane_notify(struct mimicd_lane *lane);
 
 /* Takes the parked access of a lane back; it is tried again in a later round. */

@@ -90,7 +90,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-/* Without it, a client can let us have pages: MemoryMax= of the unit is what is left. */
+/* Without it, a client can make us own pages: only MemoryMax= of the unit limits that. */
 static int open_userfaultfd(void)
 {
 	struct uffdio_api api = { .api = UFFD_API, .features = UFFD_FEATURE_SIGBUS | UFFD_FEATURE_MISSING_SHMEM };

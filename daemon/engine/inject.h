@@ -16,7 +16,7 @@ struct mimicd_injection {
 
 /* INJECT by number (mimic/protocol.h), but for an interrupt out of nothing. -EINVAL: no such thing. */
 int mimicd_inject_set(struct mimicd_injection *injection, uint32_t what);
-/* As after power-on: what lasts until then is over. */
+/* As after power-on: injections that last until then are over. */
 void mimicd_inject_reset(struct mimicd_injection *injection);
 
 /* Must an access wait? *due: until when, 0: until the device answers again. */

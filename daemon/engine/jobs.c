@@ -44,7 +44,7 @@ static bool collect(struct mimicd_device_jobs *device)
 
 	if (!atomic_load_explicit(&device->finished, memory_order_relaxed))
 		return false;
-	/* acquire: what the job did is there before it is handed back */
+	/* acquire: the job's results are there before it is handed back */
 	job = atomic_exchange_explicit(&device->finished, NULL, memory_order_acquire);
 	while (job) {
 		struct mimicd_job *next = job->next;
@@ -199,7 +199,7 @@ static void stand_in(struct mimicd_jobs *jobs)
 		mimicd_jobs_wake_loop(jobs);
 }
 
-/* On a worker: does the job, and then what it sets off, if the loop's thread sleeps. */
+/* On a worker: does the job, and then the work that it sets off, if the loop's thread sleeps. */
 static void run(struct mimicd_job *job)
 {
 	struct mimicd_device_jobs *device = job->device;
@@ -209,7 +209,7 @@ static void run(struct mimicd_job *job)
 	device->ops->run(job->job);
 	atomic_store_explicit(&job->worker, 0, memory_order_relaxed);
 	job->next = atomic_load_explicit(&device->finished, memory_order_relaxed);
-	/* release: what the job did is there. Afterwards the device is not ours to look at. */
+	/* release: the job's results are there. Afterwards we must not access the device. */
 	while (!atomic_compare_exchange_weak_explicit(&device->finished, &job->next, job,
 						      memory_order_release, memory_order_relaxed))
 		;

@@ -5,13 +5,13 @@
  * Models, lanes and clients belong to the thread that holds the engine's lock. That is the
  * loop's thread, but for the time that it sleeps. A worker that has done a job puts it where
  * the holder finds it. If the lock is free, the worker takes it, hands the job back,
- * lets go on what waited for it, and takes the next. So a unit goes from job to job
+ * lets waiting accesses go on, and takes the next job. So a unit goes from job to job
  * without a wake-up, and the loop's thread sleeps meanwhile. Before a worker releases the
  * lock it looks at the lanes for a moment: a program that gives one command after the
  * other need not wake the loop's thread for each.
  *
  * Lock order: the engine's lock, then the lock of the queue of jobs. A job runs with
- * neither; what it touches stays until mimicd_jobs_close().
+ * neither; the memory that it uses stays until mimicd_jobs_close().
  */
 #ifndef MIMICD_JOBS_H
 #define MIMICD_JOBS_H
@@ -46,7 +46,7 @@ struct mimicd_device_jobs {
 struct mimicd_jobs_ops {
 	/* The model has got a job back. */
 	void (*returned)(void *context, struct mimic_model *model);
-	/* On a worker, while the loop's thread sleeps: lets go on what has waited. true: something did. */
+	/* On a worker, while the loop's thread sleeps: lets waiting accesses go on. true: one did. */
 	bool (*go_on)(void *context);
 	/*
 	 * Then the worker may go on looking at the lanes for a moment. Not if there is work that
@@ -91,12 +91,12 @@ int mimicd_jobs_open(struct mimicd_device_jobs *device, const void *parameters, 
 void mimicd_jobs_close(struct mimicd_device_jobs *device);
 
 /*
- * Those that no thread has begun come back. Its model has been told power_on(), and forgets what was in them.
+ * Jobs that no thread has begun come back. The model has been told power_on(), and drops their commands.
  * false: a thread is at work on one, and may sleep in a page of the program's.
  */
 bool mimicd_jobs_take_back(struct mimicd_device_jobs *device);
 
-/* Takes back what is finished and hands out what there is to do. true: there was something. */
+/* Takes finished jobs back and hands new ones out. true: there was one. */
 bool mimicd_jobs_round(struct mimicd_jobs *jobs);
 /* Is there something that a round would do? */
 bool mimicd_jobs_have_work(struct mimicd_jobs *jobs);

@@ -277,7 +277,7 @@ static void finish_thread(struct mimicd_client *client, struct mimicd_thread *th
 	free_thread(client, thread);
 }
 
-/* Not the end of a thread: what it does by traps goes on. */
+/* Not the end of a thread: its traps go on. */
 static void leave_thread(struct mimicd_client *client, struct mimicd_thread *thread)
 {
 	if (thread->bound && !thread->bound->traps)

@@ -26,14 +26,14 @@ struct mimicd_lane_place {
 int mimicd_lane_create_in(struct mimicd_client *client, uint32_t thread, uint32_t level,
 			  const struct mimicd_lane_place *place, struct mimicd_lane **lane);
 struct mimicd_lane *mimicd_lane_find(struct mimicd_client *client, uint32_t number);
-/* No more commands come. It is freed when what was posted is done. */
+/* No more commands come. It is freed when its posts are done. */
 void mimicd_lane_retire(struct mimicd_lane *lane);
 void mimicd_lane_destroy(struct mimicd_lane *lane);
 /* The client ends. Its lanes are gone, its devices are still there. */
 void mimicd_threads_leave(struct mimicd_client *client);
-/* -ENOENT, or 0; the thread's roles are free when what it posted is done. */
+/* -ENOENT, or 0; the thread's roles are free when its posts are done. */
 int mimicd_thread_end(struct mimicd_client *client, uint32_t number);
-/* Frees what is retired and done. */
+/* Frees lanes that are retired and done. */
 void mimicd_lanes_reap(struct mimicd_client *client);
 
 #endif

@@ -109,7 +109,7 @@ int mimicd_device_find(struct mimicd_engine *engine, const char *name, uid_t uid
 	return may_see(*found, uid) ? 0 : -EPERM;
 }
 
-/* --- what is done --------------------------------------------------------------------------- */
+/* --- changes -------------------------------------------------------------------------------- */
 
 /* Power-on has taken them away; programs that had them have them still. */
 static void attach_contexts(struct mimicd_instance *instance, uint64_t now)
@@ -150,7 +150,7 @@ void mimicd_device_reset(struct mimicd_instance *instance)
 	lose_clients(instance);
 	model->ops->power_on(model, now);
 	mimicd_memory_slot_reset(&instance->memory);
-	/* One that runs ends when it can: the model waits for it with what comes next. */
+	/* A job that runs ends when it can: the model waits for it before its next work. */
 	mimicd_jobs_take_back(&instance->jobs);
 	mimicd_inject_reset(&instance->injection);
 	attach_contexts(instance, now);

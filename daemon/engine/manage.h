@@ -26,7 +26,7 @@ int mimicd_device_find(struct mimicd_engine *engine, const char *name, uid_t uid
 
 /*
  * As after power-on, also while a program has it: accesses that wait are answered with 0,
- * and what comes next is done when a job that still runs has ended. A program that had it has it still.
+ * and the next command is done when a job that still runs has ended. A program that had it has it still.
  */
 void mimicd_device_reset(struct mimicd_instance *instance);
 /* All counters are 0 again; nothing else changes. */
@@ -36,7 +36,7 @@ int mimicd_device_inject(struct mimicd_instance *instance, uint32_t what);
 
 /*
  * Another device, at the lowest free number; `name` has room for MIMIC_NAME_MAX.
- * -ENOENT: no such kind; -ENOSPC: too many; -ENOMEM; what a bus says.
+ * -ENOENT: no such kind; -ENOSPC: too many; -ENOMEM; an error of a bus.
  */
 int mimicd_device_add(struct mimicd_engine *engine, const char *kind, char *name);
 /* Away it goes, also while a program has it: accesses to it are those to a device that is closed. */

@@ -59,7 +59,7 @@ int mimicd_memory_check_sparse(int fd, uint64_t size, uint64_t offset, const cha
 	return check_file(fd, size, offset, &status, why);
 }
 
-/* Pages that we make by a touch are ours to pay. holes.h has what becomes of those that are punched out later. */
+/* We pay for pages that our access makes. holes.h says how pages that are punched out later are handled. */
 int mimicd_memory_check(int fd, uint64_t size, uint64_t offset, const char **why)
 {
 	struct stat status;
@@ -322,7 +322,7 @@ int mimicd_memory_remove(struct mimicd_memory *memory, uint64_t address, uint64_
 	range = memory->ranges[index];
 	if (range.start != address || range.size != size)
 		return -ENOENT;
-	/* Jobs have what they read locked: none is in this range from here on. */
+	/* Jobs lock the ranges that they read: none is in this range from here on. */
 	if (!lock_to_change(memory))
 		return -EINPROGRESS;
 	memory->last.size = 0;

@@ -90,7 +90,7 @@ struct mimicd_memory {
 struct mimicd_ahead {
 	uint64_t call;		/* the engine's count of calls */
 	uint64_t start;
-	size_t size;		/* of what could be read; the rest of the page cannot */
+	size_t size;		/* of the bytes that could be read; the rest of the page cannot */
 	char bytes[4096];
 };
 
@@ -144,11 +144,11 @@ struct mimicd_memory *mimicd_memory_came(struct mimicd_errand *errand);
 /* The device is as after power-on, and waits for nothing of its program. */
 void mimicd_memory_slot_reset(struct mimicd_memory_slot *slot);
 /*
- * The device may forget what it waited for: a register of it that resets is reached. An atomic of
+ * The device may forget its waits: a register of it that resets is accessed. An atomic of
  * before is then no answer to one of the same words behind it. By the holder of the engine's lock.
  */
 void mimicd_memory_slot_forget_atomics(struct mimicd_memory_slot *slot);
-/* No program has the slot any more: what its model waits for is forgotten. */
+/* No program has the slot any more: drops the waits of its model. */
 void mimicd_memory_slot_clear(struct mimicd_memory_slot *slot);
 /* All of it, for good. */
 void mimicd_memory_destroy(struct mimicd_memory *memory);

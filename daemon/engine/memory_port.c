@@ -173,7 +173,7 @@ static bool is_ahead(const struct mimicd_memory_slot *slot, uint64_t address)
 	       address / MIMIC_PAGE_SIZE == ahead->start / MIMIC_PAGE_SIZE;
 }
 
-/* From `start` on: what lies in the page of start + done. Returns how much of it can be read. */
+/* From `start` on: the bytes in the page of start + done. Returns how many of them can be read. */
 static size_t read_remote(struct mimicd_memory_slot *slot, uint64_t start, size_t done, char *buffer, size_t size)
 {
 	uint64_t address = start + done;

@@ -2,7 +2,7 @@
 /*
  * Moves whose page did not come in time. The model sees a page fault that is served; when the
  * helper comes back it makes the access again, which is then moved anew. A write may be done twice so,
- * before the program hears of it. An atomic may not: the model gets what came of the first one.
+ * before the program hears of it. An atomic may not: the model gets the result of the first one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static struct mimicd_memory_wait *make_room(struct mimicd_memory *memory)
 	return oldest;
 }
 
-/* Beyond what there is room for it is a fault that is not served. */
+/* A wait for which there is no room is a fault that is not served. */
 static void add(struct mimicd_memory *memory, const struct mimicd_move *move)
 {
 	uint64_t page = page_of(move->address);

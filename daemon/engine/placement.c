@@ -243,7 +243,7 @@ void mimicd_placement_update(struct mimicd_engine *engine)
 		;
 }
 
-/* --- what has changed ------------------------------------------------------------------ */
+/* --- changes of clients and devices ---------------------------------------------------- */
 
 void mimicd_placement_note(struct mimicd_client *client)
 {

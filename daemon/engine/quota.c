@@ -9,7 +9,7 @@
 #include "daemon/engine/engine.h"
 #include "daemon/engine/user.h"
 
-/* Of what there is in all, root alone gets the last part: somebody must be able to look and to stop programs. */
+/* Root alone gets the last part of all: somebody must be able to inspect and to stop programs. */
 #define FOR_ROOT 32u
 
 static const struct {
@@ -21,7 +21,7 @@ static const struct {
 #undef _
 };
 
-/* --- what is allowed -------------------------------------------------------------------- */
+/* --- limits ----------------------------------------------------------------------------- */
 
 void mimicd_quotas_default(struct mimicd_quotas *quotas)
 {
@@ -29,7 +29,7 @@ void mimicd_quotas_default(struct mimicd_quotas *quotas)
 		quotas->most[i] = kinds[i].most;
 }
 
-/* A number, with K, M, G or T behind it. `*end`: what follows. */
+/* A number, with K, M, G or T behind it. `*end`: the rest of the text. */
 static int parse_amount(const char *text, uint64_t *amount, const char **end)
 {
 	static const char units[] = "KMGT";
@@ -77,7 +77,7 @@ int mimicd_quotas_parse(struct mimicd_quotas *quotas, const char *text, const ch
 	}
 }
 
-/* --- what is used ------------------------------------------------------------------------- */
+/* --- use ---------------------------------------------------------------------------------- */
 
 static bool is_privileged(uid_t uid)
 {

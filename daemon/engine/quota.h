@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * How much of mimicd a user may have, by all of the user's programs together. Root and the user
- * of mimicd itself are only bound by what there is in all: they could stop it as well.
+ * of mimicd itself are only bound by the limits of all: they could stop it as well.
  */
 #ifndef MIMICD_QUOTA_H
 #define MIMICD_QUOTA_H
@@ -30,7 +30,7 @@ struct mimicd_quotas {
 
 void mimicd_quotas_default(struct mimicd_quotas *quotas);
 /*
- * "lanes=64,shared=1G": what is not named stays. 0, or -EINVAL: `*wrong` is where the text
+ * "lanes=64,shared=1G": limits that are not named stay. 0, or -EINVAL: `*wrong` is where the text
  * cannot be understood.
  */
 int mimicd_quotas_parse(struct mimicd_quotas *quotas, const char *text, const char **wrong);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* A round over all lanes, then what goes on by itself; and what the loop calls. */
+/* A round over all lanes, then work that goes on by itself; and the functions that the loop calls. */
 #include <malloc.h>
 #include <stdlib.h>
 
@@ -227,7 +227,7 @@ static const struct mimicd_loop_work work = {
 	.end = end,
 };
 
-/* --- what jobs set off ------------------------------------------------------------ */
+/* --- ends of jobs ----------------------------------------------------------------- */
 
 static void note_returned(void *context, struct mimic_model *model)
 {
@@ -295,7 +295,7 @@ static void wake_again(void *context)
 
 /* --- memory ---------------------------------------------------------------------- */
 
-/* After devices were destroyed: the allocator would keep what they had for ever. */
+/* After devices were destroyed: the allocator would keep their memory for ever. */
 static void give_memory_back(void *context)
 {
 	struct mimicd_engine *engine = context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* A round over the lanes of a shard, and what goes on there by itself. */
+/* A round over the lanes of a shard, and its work that goes on by itself. */
 #include "daemon/engine/shard.h"
 
 #include <stdlib.h>
@@ -211,7 +211,7 @@ void mimicd_shard_wake_again(struct mimicd_shard *shard)
 		mimicd_lane_notify(shard->lanes[i]);
 }
 
-/* --- what programs are told ------------------------------------------------------- */
+/* --- wakes of programs ------------------------------------------------------------ */
 
 bool mimicd_shard_publish_cpu(struct mimicd_shard *shard)
 {

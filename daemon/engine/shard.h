@@ -30,10 +30,10 @@ struct mimicd_shard {
 	unsigned int lane_capacity;
 	int cpu;			/* as published in the lanes */
 
-	uint64_t calls;			/* of models, counted from 1: what was read ahead is of one */
+	uint64_t calls;			/* of models, counted from 1: bytes read ahead are of one */
 	uint64_t now;			/* time of the last work, for spinning */
 	uint64_t seen;			/* when its thread, awake, last looked at the clock */
-	uint64_t stalls_until;		/* what is done for users is timed (stalls.h); 0: it is not */
+	uint64_t stalls_until;		/* work for users is timed (stalls.h); 0: it is not */
 	uint64_t stalls_counted;	/* time of that in all, and of waits for errands */
 	struct mimicd_user *stalls_user;	/* for whom something is done that is timed; NULL: for nobody */
 	bool resumes;			/* a user is no longer throttled whose accesses were put off */

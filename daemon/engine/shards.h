@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Threads of the engine beside the loop's, one for each further shard. A shard belongs to the holder of its
- * lock: its thread, but for the time that this sleeps or the loop's thread holds all of them. That does so for
- * all that it does beside the lanes of its own shard: messages, what is seen and managed from outside, timers,
- * errands that come back, the end of clients.
+ * lock: its thread, but for the time that this sleeps or the loop's thread holds all of them. That does so
+ * for all that it does beside the lanes of its own shard: messages, inspection, management, timers, errands
+ * that come back, the end of clients.
  *
  * Lock order: the engine's lock (jobs.h), the shards' locks by their numbers, then those that are held for
  * a few instructions (of errands, workers, the closer, the log, a memory's ranges). A shard's thread takes

@@ -33,7 +33,7 @@ struct mimicd_stall_clock {
 
 void mimicd_stall_begin_timed(struct mimicd_stall_clock *clock, struct mimicd_user *user);
 void mimicd_stall_end_timed(const struct mimicd_stall_clock *clock);
-/* Is the user throttled? Then the loop runs again when that is over, and what was put off is done. */
+/* Is the user throttled? Then the loop runs again when that is over, and does the work that was put off. */
 bool mimicd_stall_puts_off(struct mimicd_user *user);
 /* An access of the slot's is put off: it fails, and waits as for a page. */
 bool mimicd_stall_puts_off_access(struct mimicd_memory_slot *slot);
@@ -70,7 +70,7 @@ static inline void mimicd_stall_end(const struct mimicd_stall_clock *clock)
 		mimicd_stall_end_timed(clock);
 }
 
-/* The thread looks at the clock, which says `now`. If that has made a leap, what users share may be why. */
+/* The thread reads the clock: `now`. Memory that users share may be the reason of a leap. */
 void mimicd_stalls_look(struct mimicd_shard *shard, uint64_t now);
 /* Users may no longer be throttled. */
 void mimicd_stalls_go_on(struct mimicd_shard *shard);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Traces of programs: what a program's devices do is written into a spool that it
+ * Traces of programs: events of a program's devices are written into a spool that it
  * has given us. The program has the memory, and may do anything to it; we read nothing
  * in it but where the next chunk is, and that is checked (libmimic/base/spool.c).
  */

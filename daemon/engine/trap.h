@@ -31,7 +31,7 @@ static inline uint64_t mimicd_trap_owner(const struct mimicd_owner *owner)
 }
 
 /*
- * Before each access: what its process posted on lanes is done, and an access of the same thread
+ * Before each access: posts of its process on lanes are done, and an access of the same thread
  * that waits makes way. Without a binding it is the function driver's; -EBUSY: one of its
  * waits, and it has no use for a second. -EAGAIN: the turn was over before all was done; again in the next.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* How long a turn is, and which lane may go on: order words, threads and devices that wait, what is left. */
+/* The length of a turn, and which lane may go on: order words, waiting threads and devices, commands left. */
 #ifndef MIMICD_TURN_H
 #define MIMICD_TURN_H
 
@@ -9,7 +9,7 @@
 
 /*
  * A turn. Users have them one after the other, a user's programs within the user's, a program's lanes
- * within the program's: one who has more programs or more lanes makes nobody else wait longer.
+ * within the program's: a user with more programs or more lanes makes nobody else wait longer.
  * An access is never broken off, so a turn may take a little longer, and a device may work for as
  * long as a tick in each.
  */

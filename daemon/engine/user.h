@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A user of the machine with programs that have devices from us, in one shard. Turns go to users first, then
- * to programs of each: who starts more of them gets no more of mimicd's time.
+ * to programs of each: a user that starts more of them gets no more of mimicd's time.
  */
 #ifndef MIMICD_USER_H
 #define MIMICD_USER_H
@@ -42,7 +42,7 @@ struct mimicd_user {
 
 /* Makes the user if there was none. -ENOMEM; -EDQUOT, -ENOSPC: no more connections (quota.h). */
 int mimicd_user_join(struct mimicd_engine *engine, struct mimicd_client *client);
-/* In the loop's shard, for what the user does without clients. NULL: no memory. */
+/* In the loop's shard, for work of the user without clients. NULL: no memory. */
 struct mimicd_user *mimicd_user_get(struct mimicd_engine *engine, uid_t uid);
 /* Its last client takes the user along, but for one that is throttled: it would only have to connect again. */
 void mimicd_user_leave(struct mimicd_client *client);

@@ -7,9 +7,9 @@
 #include "daemon/engine/user.h"
 #include "libmimic/base/clock.h"
 
-/* Some hundred watches: no honest program has so many of one descriptor. Turns (turn.h) bound what is shorter. */
+/* Some hundred watches: no honest program has so many of one descriptor. turn.h bounds shorter work. */
 #define SLOW_NS 200000u
-/* No other of its kind for so many times as long as the slow one took: all kinds of a user have less than 1 %. */
+/* No other of its kind for so many times as long as the slow one took: a user has less than 1 % in all. */
 #define PAUSE 500u
 /* And no longer: a virtual machine may have stood still meanwhile. */
 #define PAUSE_NS_MAX 30000000000u

@@ -30,7 +30,7 @@ struct mimicd_workers {
 	_Atomic unsigned int ready;	/* how many that is */
 	_Atomic unsigned int spinning;	/* workers that look for one */
 	_Atomic unsigned int sleeping;	/* workers that do not */
-	_Atomic uint32_t bell;		/* what they sleep on */
+	_Atomic uint32_t bell;		/* the futex that they sleep on */
 	atomic_bool stopping;
 	pthread_t threads[MIMICD_WORKERS_MAX];
 	unsigned int count;		/* of threads */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Requests about open files: a copy of what they showed when they were opened. */
+/* Requests about open files: a file is a copy of its content when it was opened. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "daemon/engine/manage.h"
 #include "daemon/filesystem/internal.h"
 
-/* --- what is open ------------------------------------------------------------------------ */
+/* --- open files -------------------------------------------------------------------------- */
 
 static bool fits(size_t own, size_t all, size_t more, size_t max, bool may_have_all)
 {
@@ -18,7 +18,7 @@ static bool fits(size_t own, size_t all, size_t more, size_t max, bool may_have_
 }
 
 /*
- * A user gets at most half of what others have left, so that no user and no few of
+ * A user gets at most half of the room that others have left, so that no user and no few of
  * them take it all. Root and the daemon's user do.
  */
 static bool has_room(const struct mimicd_filesystem *filesystem, uid_t uid, size_t files, size_t bytes)

@@ -8,12 +8,12 @@
  *   nodes.c        inode numbers
  *   folders.c, files.c, control.c   the kernel's requests
  *   poll.c         files that have something new
- *   tree.c, source.c, walk.c, render.c, config.c   what is shown
+ *   tree.c, source.c, walk.c, render.c, config.c   the folders and files
  *
  * A daemon that serves a filesystem must not use it: a request of ours to ourselves waits
  * for ever. The daemon opens no path below its mount, and asks nothing of descriptors
- * that come from clients but what needs no answer of their filesystem. It cannot know
- * what lies behind a client's memory; see guard.c.
+ * that come from clients but calls that need no answer of their filesystem. It cannot
+ * know which files lie behind a client's memory; see guard.c.
  *
  * All of this belongs to the loop's thread, with the engine's lock: workers leave the
  * filesystem alone.

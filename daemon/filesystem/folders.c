@@ -49,7 +49,7 @@ static void get_attributes(fuse_req_t request, fuse_ino_t number, struct fuse_fi
 	(void)info;
 	if (!node)
 		return;
-	/* An open file stays what it was when what it shows is not there any more. */
+	/* An open file stays as it was when its value is not there any more. */
 	mimicd_tree_look(filesystem->engine, node->path, mimicd_asks(request), &node->entry);
 	fill_attributes(filesystem, node, &attributes);
 	fuse_reply_attr(request, &attributes, 0);
@@ -168,7 +168,7 @@ static bool fill(struct filling *filling, const char *name, uint64_t number, boo
 	return true;
 }
 
-/* Offsets: 0 and 1 are "." and "..", what comes at byte n of the list is n + 2. */
+/* Offsets: 0 and 1 are "." and "..", the entry at byte n of the list is n + 2. */
 static void fill_names(struct filling *filling, const struct mimicd_open_file *file)
 {
 	char path[MIMICD_PATH_MAX];
@@ -197,7 +197,7 @@ static void read_folder(fuse_req_t request, fuse_ino_t number, size_t size, off_
 	struct filling filling = { .request = request, .offset = offset };
 
 	(void)number;
-	/* rewinddir(): what is there now. */
+	/* rewinddir(): reads the entries anew. */
 	if (!offset && file->was_read)
 		mimicd_file_renew(mimicd_filesystem_of(request), file);
 	file->was_read = true;
@@ -206,7 +206,7 @@ static void read_folder(fuse_req_t request, fuse_ino_t number, size_t size, off_
 	fuse_reply_buf(request, filling.bytes, filling.used);
 }
 
-/* --- what no program may -------------------------------------------------------------------------- */
+/* --- operations that no program may do ------------------------------------------------------------ */
 
 static void refuse_node(fuse_req_t request, fuse_ino_t parent, const char *name, mode_t mode, dev_t device)
 {

@@ -34,7 +34,7 @@ struct mimicd_watched {
 	char path[];
 };
 
-/* An open file or folder: what it showed when it was opened, until it is closed. */
+/* An open file or folder: its content when it was opened, until it is closed. */
 struct mimicd_open_file {
 	struct mimicd_open_file *next, **link;	/* of all that are open */
 	uid_t uid;			/* that opened it */
@@ -126,7 +126,7 @@ static inline struct mimicd_node *mimicd_filesystem_node(fuse_req_t request, fus
 	return node;
 }
 
-/* A file or a folder, and what it shows. 0, or -errno: -ENFILE, too much is open; as mimicd_tree_read(). */
+/* A file or a folder, and its content. 0, or -errno: -ENFILE, too much is open; as mimicd_tree_read(). */
 int mimicd_file_create(struct mimicd_filesystem *filesystem, const char *path, uid_t uid,
 		       bool is_folder, struct mimicd_open_file **created);
 /* Reads the file's content anew. 0 or -errno; then it is as it was. */
@@ -143,7 +143,7 @@ void mimicd_file_poll(fuse_req_t request, fuse_ino_t number, struct fuse_file_in
 		      struct fuse_pollhandle *handle);
 /* Sets the timer for a check for changes, if one is needed. */
 void mimicd_filesystem_prepare(struct mimicd_filesystem *filesystem);
-/* Tells programs that wait for it what has changed. */
+/* Tells programs that poll files of changes. */
 void mimicd_filesystem_check_changes(struct mimicd_filesystem *filesystem);
 /* No program will wait for it any more. */
 void mimicd_file_end_poll(struct mimicd_filesystem *filesystem, struct mimicd_open_file *file);

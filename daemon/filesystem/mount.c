@@ -56,7 +56,7 @@ static char *resolve(const char *path)
 	return resolved;
 }
 
-/* Is what is mounted there of a mimicd? */
+/* Is the filesystem that is mounted there a mimicd's? */
 static bool is_ours(const char *path)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
@@ -172,7 +172,7 @@ static void keep_message(enum fuse_log_level level, const char *format, va_list 
 	vsnprintf(library_says, sizeof(library_says), format, arguments);
 }
 
-/* One line of what was said, the newest; no newline. */
+/* The last line of the messages; no newline. */
 static void keep_last_line(char *why, const char *text)
 {
 	size_t length = strlen(text);
@@ -187,7 +187,7 @@ static void keep_last_line(char *why, const char *text)
 }
 
 /*
- * The library, and the command that mounts for users that may not, print what is wrong on
+ * The library, and the command that mounts for users that may not, print errors on
  * standard error, each in its way: that is caught, and becomes one line of ours.
  */
 static int mount_quietly(struct fuse_session *session, const char *path, char why[WHY_MAX])

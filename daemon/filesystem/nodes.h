@@ -25,7 +25,7 @@ struct mimicd_nodes {
 	struct mimicd_node *chains[MIMICD_NODE_CHAINS];
 };
 
-/* For listings: what the path has, or would get. */
+/* For listings: the number that the path has, or would get. */
 uint64_t mimicd_node_number(const char *path);
 
 /* The root, number 1, is there from the start. NULL: no memory. */

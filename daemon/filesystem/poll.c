@@ -18,7 +18,7 @@
 #include "daemon/filesystem/source.h"
 #include "libmimic/base/clock.h"
 
-/* --- what is watched --------------------------------------------------------------------- */
+/* --- watched paths ----------------------------------------------------------------------- */
 
 static struct mimicd_watched *find_watched(struct mimicd_filesystem *filesystem, const char *path,
 					   size_t length, uid_t uid)

@@ -7,10 +7,10 @@
 
 #include "libmimic/base/clock.h"
 
-/* --- what it is, and what is in it -------------------------------------------------------- */
+/* --- type and content --------------------------------------------------------------------- */
 
 struct listing {
-	FILE *list;		/* NULL: only what it is */
+	FILE *list;		/* NULL: only its type */
 	unsigned int depth;
 	bool is_value;
 	struct mimicd_entry entry;
@@ -300,7 +300,7 @@ uint64_t mimicd_render_digest(const struct mimicd_tree_source *source)
 		.number = digest_number, .text = digest_text, .bytes = digest_bytes,
 	};
 
-	/* At the time of its last access: what grows by itself stands still. */
+	/* At the time of its last access: values that grow by themselves stand still. */
 	mimicd_source_visit(source, 0, &visitor);
 	return digest;
 }

@@ -26,7 +26,7 @@ static const struct {
 	{ "inject", MIMIC_INJECTIONS(INJECTIONS_) },
 };
 
-/* --- what no device shows --------------------------------------------------------------- */
+/* --- the folder "control" --------------------------------------------------------------- */
 
 /* NULL: there is no such one. */
 static const char *control_help(const char *name)

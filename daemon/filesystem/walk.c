@@ -4,7 +4,7 @@
 #include "daemon/filesystem/source.h"
 
 struct walk {
-	const char *rest;	/* of the path, not found yet; "": we are in what it names */
+	const char *rest;	/* of the path, not found yet; "": inside of the named folder */
 	unsigned int inside;	/* folders entered below that */
 	unsigned int beside;	/* folders entered that the path does not go through */
 	bool is_folder;		/* it was found, and is one */
@@ -12,7 +12,7 @@ struct walk {
 	const struct mimic_state_visitor *visitor;
 };
 
-/* Is it the next name of the path? *after: what follows it. */
+/* Is it the next name of the path? *after: the rest of the path. */
 static bool is_next(const struct walk *walk, const char *name, const char **after)
 {
 	size_t length = strcspn(walk->rest, "/");

@@ -25,7 +25,7 @@
 /* Of each kind. */
 #define THREADS_PER_OWNER 2
 #define THREADS_MAX 64
-/* With what may not end. The rest is for what ends, and a part of it for users who could end mimicd as well. */
+/* Threads for closes that may not end. The others are for closes that end, some for root and our user. */
 #define THREADS_STUCK 48
 #define THREADS_STUCK_OF_PRIVILEGED 56
 /* Thread-local storage of all libraries lies in it, too: plugins may have some, and OpenBLAS has much. */
@@ -43,7 +43,7 @@ enum ending {
 struct item {
 	struct item *next;
 	int fd;			/* -1: a mapping, or a futex, which has no size */
-	void *start;		/* with a descriptor: what is sent by it before, or NULL */
+	void *start;		/* with a descriptor: bytes that are sent by it before, or NULL */
 	size_t size;
 	bool is_ours;		/* a connection's socket, at which we hang up; or a descriptor that we made */
 	bool is_socket;
@@ -68,7 +68,7 @@ struct mimicd_closer {
 	struct mimicd_leaver *leaver;
 	struct owner *owners;	/* those with items */
 	unsigned int threads, idle;
-	unsigned int stuck;	/* threads with what may not end */
+	unsigned int stuck;	/* threads with closes that may not end */
 	unsigned int waiting[ENDINGS];	/* of all owners: each may be a descriptor */
 	unsigned int most[ENDINGS];
 	bool ends;
@@ -245,7 +245,7 @@ static void hang_up(struct item *item)
 	shutdown(item->fd, SHUT_RDWR);
 }
 
-/* Without the lock: this is what may take for ever. false: it is not done, and is one that may not end. */
+/* Without the lock, because this may take for ever. false: it is not done, and may not end. */
 static bool finish(struct mimicd_closer *closer, struct item *item)
 {
 	if (item->is_socket && item->is_ours)
@@ -341,7 +341,7 @@ static void *work(void *argument)
 
 /* --- items ------------------------------------------------------------------------------- */
 
-/* Asks nobody: what a file of FUSE says of itself is its server's. */
+/* By getsockopt(): fstat() of a file of FUSE would wait for its server. */
 static bool is_socket(int fd)
 {
 	socklen_t size = sizeof(int);
@@ -350,7 +350,7 @@ static bool is_socket(int fd)
 	return !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size);
 }
 
-/* Only what lies in memory alone can be sealed, or can say that it is not. */
+/* Only a file in memory alone can be sealed, or can say that it is not. */
 static bool is_memory(int fd)
 {
 	return fcntl(fd, F_GET_SEALS) >= 0;

@@ -23,7 +23,7 @@ struct mimicd_closer;
 
 /* Before there is a descriptor of a client's. NULL: no memory. */
 struct mimicd_closer *mimicd_closer_create(void);
-/* Waits a little for what is not done; what is lost stays lost until the process has ended. NULL: nothing. */
+/* Waits a little for closes in progress; lost threads stay until the process has ended. NULL: nothing. */
 void mimicd_closer_destroy(struct mimicd_closer *closer);
 
 /* Takes the descriptor over; epoll has forgotten it. Without memory it is closed here. */

@@ -42,8 +42,9 @@ static ssize_t receive(int fd, char *bytes, void (*take)(void *context, int fd),
 }
 
 /*
- * First nothing more can come: from then on a write is an error at the other end. QEMU would send on after the end of
- * the stream, and wait for replies. Then what has come is answered, so that nothing waits. Then there is the end.
+ * First nothing more can come: from then on a write is an error at the other end. QEMU would send on after
+ * the end of the stream, and wait for replies. Then its messages are answered, so that none waits. Then comes
+ * the end.
  */
 void mimicd_hang_up(int fd, mimicd_last_replies replies, void *note, void (*take)(void *context, int fd), void *context)
 {

@@ -2,12 +2,13 @@
 /*
  * A process beside mimicd that ends connections well when mimicd is killed.
  *
- * The last close of a stream socket makes ECONNRESET at its other end if messages lie in it that nobody has read, and
- * QEMU aborts there, with all of the machine. So the keeper has each such connection, too. Mimicd's end is no last
- * close then, and the keeper answers what waits for an answer, and makes the other end find an end of the stream.
+ * The last close of a stream socket makes ECONNRESET at its other end if messages lie in it that nobody has
+ * read, and QEMU aborts there, with all of the machine. So the keeper has each such connection, too. Mimicd's
+ * end is no last close then, and the keeper answers messages that wait, and makes the other end find an end
+ * of the stream.
  *
- * Trust boundary: the keeper reads what the other end has sent, and throws it away. It has nothing else, and few
- * system calls.
+ * Trust boundary: the keeper reads what the other end has sent, and throws it away. It has nothing else, and
+ * few system calls.
  */
 #ifndef MIMICD_KEEPER_H
 #define MIMICD_KEEPER_H

@@ -42,7 +42,7 @@ void mimicd_log_to_syslog(void)
 	use_syslog = true;
 }
 
-/* --- what a line is made of ------------------------------------------------------------ */
+/* --- a line ---------------------------------------------------------------------------- */
 
 /* Bytes of the character there, of UTF-8 and none that controls a terminal. 0: it is no such. */
 static size_t printable(const unsigned char *text)
@@ -60,7 +60,7 @@ static size_t printable(const unsigned char *text)
 	return *text == 0xc2 && text[1] < 0xa0 ? 0 : length;
 }
 
-/* A line may have names that programs give themselves: what is not printable is shown as \x1b. */
+/* A line may have names that programs give themselves: other than printable characters are shown as \x1b. */
 static void escape(char *to, size_t size, const char *text)
 {
 	const unsigned char *from = (const unsigned char *)text;
@@ -110,7 +110,7 @@ void mimicd_log(enum mimicd_log_level level, const char *format, ...)
 	va_end(arguments);
 }
 
-/* --- what users cause --------------------------------------------------------------------- */
+/* --- lines that users cause --------------------------------------------------------------- */
 
 /* Lines that a user may cause at once, and how long each next one takes. */
 #define BURST 64u

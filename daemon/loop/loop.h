@@ -23,7 +23,7 @@ struct mimicd_loop_work {
 	 * until the descriptors have waited long enough (false).
 	 */
 	bool (*run)(void *context);
-	/* Each time before the descriptors are asked for events: the place to free what has ended. */
+	/* Each time before the descriptors are polled: the place to free objects that have ended. */
 	void (*prepare)(void *context);
 	/* The loop is about to sleep. false: there is work after all, and wake() does not come. */
 	bool (*sleep)(void *context);
@@ -37,7 +37,7 @@ struct mimicd_loop_work {
 struct mimicd_closer;
 
 struct mimicd_loop {
-	struct mimicd_closer *closer;	/* of what clients made */
+	struct mimicd_closer *closer;	/* of descriptors that clients made */
 	int epoll_fd;
 	int stop_fd;	/* eventfd */
 	struct mimicd_source stop_source;
@@ -56,7 +56,7 @@ void mimicd_loop_destroy(struct mimicd_loop *loop);
 int mimicd_loop_run(struct mimicd_loop *loop);
 /* From any thread or a signal handler. */
 void mimicd_loop_stop(struct mimicd_loop *loop);
-/* Handles what the descriptors have now, without waiting. Returns how many had something, or -errno. */
+/* Serves the descriptors that are ready now, without waiting. Returns how many had something, or -errno. */
 int mimicd_loop_poll(struct mimicd_loop *loop);
 
 /* Adds a descriptor, with the events of epoll that are wanted. 0 or -errno. */

@@ -46,7 +46,7 @@ static int prepare(struct mimicd_signaller *signaller)
 }
 
 /*
- * A write to what is open for reading only fails with EBADF, but not before the
+ * A write to a descriptor that is open for reading only fails with EBADF, but not before the
  * kernel has looked at the eventfd, which stays as it is.
  */
 int mimicd_signaller_check(struct mimicd_signaller *signaller, int fd)

@@ -12,7 +12,7 @@
 /* All 0: nothing was prepared yet. */
 struct mimicd_signaller {
 	unsigned long context;	/* of asynchronous I/O; 0: not made yet */
-	int null_fd;		/* what its requests are for; open if there is a context */
+	int null_fd;		/* the target of its requests; open if there is a context */
 };
 
 /*

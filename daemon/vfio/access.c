@@ -33,7 +33,7 @@ static bool is_good(const struct mimicd_instance *instance, const struct mimic_a
 	return is_size && body->page < instance->kind->device_pages && body->offset <= MIMIC_PAGE_SIZE - body->size;
 }
 
-/* For `mimic list`: of the space that has the page's context; of what is no context's, the first. */
+/* For `mimic list`: of the space that has the page's context; of a page of no context, the first. */
 static void count(struct mimicd_machine *machine, unsigned int page)
 {
 	const struct mimicd_instance *instance = machine->instance;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* A connection of a machine: what comes in is served, until it ends. */
+/* A connection of a machine: its messages are served, until it ends. */
 #include "daemon/vfio/connection.h"
 
 #include <errno.h>

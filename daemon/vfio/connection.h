@@ -101,7 +101,7 @@ void mimicd_vfio_packet_close(struct mimicd_connection *connection);
 /* `fd` -1: none; it stays the caller's. A machine that does not take its replies is lost. */
 void mimicd_vfio_reply(struct mimicd_connection *connection, const void *body, size_t size, int fd);
 void mimicd_vfio_reply_error(struct mimicd_connection *connection, int error);
-/* Nothing more is read from it, and then again: what was served meanwhile is answered. */
+/* Pauses reading, and reads again: messages that were served meanwhile are answered. */
 void mimicd_vfio_pause(struct mimicd_connection *connection);
 void mimicd_vfio_resume(struct mimicd_connection *connection);
 

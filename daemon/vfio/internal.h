@@ -28,7 +28,7 @@ struct mimicd_vfio_listener;
 
 /* A device for virtual machines. */
 struct mimicd_vfio_function {
-	struct mimicd_function function;	/* first: it is what the engine knows of it */
+	struct mimicd_function function;	/* first: the engine knows only this part */
 	struct mimicd_vfio *vfio;
 	struct mimicd_vfio_function *next;
 	struct mimicd_vfio_listener *listener;
@@ -65,7 +65,7 @@ enum mimicd_machine_access_state {
 
 /* An access of a register of the device. */
 struct mimicd_machine_access {
-	struct mimicd_trap trap;	/* first: it is what the engine knows of it */
+	struct mimicd_trap trap;	/* first: the engine knows only this part */
 	struct mimicd_machine *machine;
 	struct mimicd_owner *owner;	/* the thread that it is taken for */
 	enum mimicd_machine_access_state state;
@@ -175,7 +175,7 @@ void mimicd_rings_store(struct mimicd_machine *machine, unsigned int number, uin
 uint64_t mimicd_rings_done(const struct mimicd_machine *machine);
 void mimicd_rings_clear_done(struct mimicd_machine *machine, uint64_t bits);
 void mimicd_rings_cancel(struct mimicd_machine *machine, uint64_t number);
-/* The machine has kicked: threads that ask what they wait for are told. */
+/* The machine has kicked: threads that ask for the reason of their wait are told. */
 void mimicd_rings_explain(struct mimicd_machine *machine);
 
 /* --- machine.c -------------------------------------------------------------------------- */
@@ -225,7 +225,7 @@ bool mimicd_posted_may_wait(const struct mimicd_machine *machine, const struct m
 void mimicd_posted_go_on(struct mimicd_machine *machine);
 /* Does the load come behind stores that wait? */
 bool mimicd_posted_precede(const struct mimicd_machine *machine, const struct mimic_access *load);
-/* The access begins, and takes away what waits of a device or context, if it is a reset or an attach. */
+/* The access begins. A reset or an attach drops the waiting accesses of the device or context. */
 void mimicd_posted_forget_before(const struct mimicd_machine_access *access);
 /* The program whose space it is has ended. */
 void mimicd_posted_forget_space(struct mimicd_machine *machine, const struct mimicd_machine_space *space);

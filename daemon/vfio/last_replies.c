@@ -6,7 +6,7 @@
 
 #include "daemon/vfio/connection.h"
 
-/* Instead of a size: what follows cannot be told apart. */
+/* Instead of a size: the following messages cannot be told apart. */
 #define LOST UINT32_MAX
 
 static const uint32_t header_size = sizeof(struct mimicd_vfio_header);

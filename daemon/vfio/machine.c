@@ -110,7 +110,7 @@ static int reset(struct mimicd_connection *connection)
 	return mimicd_spaces_begin(machine);
 }
 
-/* --- what its QEMU asks for -------------------------------------------------------------- */
+/* --- messages of its QEMU ---------------------------------------------------------------- */
 
 static void describe(const struct mimicd_connection *connection,
 		     struct mimicd_config_description *description)

@@ -19,7 +19,7 @@ static struct mimicd_memory_function *memory_of(const struct mimicd_connection *
 	return (struct mimicd_memory_function *)(uintptr_t)connection;
 }
 
-/* --- what its QEMU asks for -------------------------------------------------------------- */
+/* --- messages of its QEMU ---------------------------------------------------------------- */
 
 static void describe(const struct mimicd_connection *connection,
 		     struct mimicd_config_description *description)

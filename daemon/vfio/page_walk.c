@@ -81,7 +81,7 @@ static enum step x86_step(uint64_t entry, unsigned int level)
 		return STEP_PAGE;
 	if (!(entry & X86_LARGE))
 		return STEP_TABLE;
-	/* 2 MB and 1 GB there are; what is below their size in the address is reserved. */
+	/* There are 2 MB and 1 GB; bits of the address below their size are reserved. */
 	if (level > 2 || x86_target(entry, level) & (level_size(level) - 1))
 		return STEP_FAULT;
 	return STEP_PAGE;
@@ -228,7 +228,7 @@ static int go_down(const struct mimicd_page_tables *tables, const struct format 
 	}
 }
 
-/* false: an entry is not what it was; the bits of those above it may be set, which is harmless. */
+/* false: an entry has changed; the bits of those above it may be set, which is harmless. */
 static bool mark(const struct format *format, struct way *way, bool is_store)
 {
 	for (unsigned int i = 0; i < way->count; i++) {

@@ -118,7 +118,7 @@ static uint32_t order_of(const struct mimic_kind *kind, const struct mimic_acces
 	return kind->order ? kind->order(store) : UINT32_MAX;
 }
 
-/* It does not wait: what waits of the part of the device that it clears is dropped, the rest comes behind it. */
+/* It does not wait: stores that wait in the part that it clears are dropped, others come behind it. */
 static void clear(struct mimicd_machine *machine, const struct mimic_access *body)
 {
 	const struct mimic_kind *kind = machine->instance->kind;
@@ -189,6 +189,6 @@ void mimicd_posted_go_on(struct mimicd_machine *machine)
 
 bool mimicd_posted_precede(const struct mimicd_machine *machine, const struct mimic_access *load)
 {
-	/* Where a load may be what a waiting store waits for, they are two threads'. */
+	/* Where a waiting store may wait for a load, they are two threads'. */
 	return machine->posted[load->page].count && !machine->instance->kind->is_for_stores;
 }

@@ -93,7 +93,7 @@ static void serve_config(struct mimicd_connection *connection, bool is_write, co
 	}
 }
 
-/* Of memory what the machine has not mapped; behind its end, as in the table of MSI-X, zeros. */
+/* Memory that the machine has not mapped; behind its end, as in the table of MSI-X, zeros. */
 static void serve_memory(struct mimicd_connection *connection, bool is_write, const void *data)
 {
 	const struct mimicd_vfio_region_access *access = mimicd_region_asked(connection);

@@ -8,7 +8,7 @@
 
 /*
  * How long a machine waits for a register. While a load waits, all of its processors do with the one that
- * asks; for a store that is posted only what comes behind it waits. One that then can wait apart does;
+ * asks; for a posted store only accesses behind it wait. One that then can wait apart does;
  * else it is dropped, which is not to happen because the host is busy. A store that a page fault holds up
  * may not wait long: the accesses of the driver that ends the fault come behind it.
  */

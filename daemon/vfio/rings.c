@@ -33,7 +33,7 @@ _Static_assert(MIMIC_PCI_LANES == 64, "a bit for each");
 
 /* A program of the machine: all that one address space has. */
 struct program {
-	struct mimicd_client client;	/* first: it is what the engine knows of it */
+	struct mimicd_client client;	/* first: the engine knows only this part */
 	struct mimicd_rings *rings;
 	unsigned int space;		/* its index */
 };
@@ -96,7 +96,7 @@ static struct mimic_lane *memory_of(const struct mimicd_rings *rings, unsigned i
 	return (struct mimic_lane *)(void *)(rings->base + number * lane_size());
 }
 
-/* --- what the engine calls ---------------------------------------------------------------- */
+/* --- calls of the engine ------------------------------------------------------------------ */
 
 static void wake(struct mimicd_lane *lane)
 {
@@ -169,7 +169,7 @@ static const struct mimicd_client_ops client_ops = {
 
 /* --- programs ------------------------------------------------------------------------------- */
 
-/* Devices of the program: what its space has by now. */
+/* Devices of the program: the contexts that its space has by now. */
 static int give_devices(struct program *program)
 {
 	struct mimicd_instance *instance = program->rings->machine->instance;

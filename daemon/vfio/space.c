@@ -109,7 +109,7 @@ static size_t move(struct mimicd_space *space, bool is_store, uint64_t address, 
 	return done;
 }
 
-/* From here to unlock() what is translated stays where it is. */
+/* From here to unlock() translations stay valid. */
 static void lock(struct mimicd_space *space)
 {
 	pthread_rwlock_rdlock(&space->memory->lock);

@@ -64,7 +64,7 @@ static const struct mimicd_front_end_ops front_end_ops = {
 	.add_device = add_device,
 };
 
-/* --- what was asked for -------------------------------------------------------------------- */
+/* --- listeners of the options -------------------------------------------------------------- */
 
 static int open_listener(struct mimicd_vfio *vfio, const char *text)
 {

@@ -6,9 +6,9 @@
  *   vfio.c, listener.c       the front end; a socket
  *   function.c               a device at it, as the engine knows it
  *   connection.c             a machine at the socket
- *   packet.c, messages.c     what it says
+ *   packet.c, messages.c     its messages
  *   region.c                 its loads and stores, by where they go
- *   last_replies.c           what it is told when its connection ends
+ *   last_replies.c           replies when its connection ends
  *   machine.c                it has the device: made, reset, ended
  *   registers.c, bus_page.c  loads and stores of BAR 0
  *   posted.c                 stores that wait

@@ -2,7 +2,7 @@
 /*
  * Page faults of the device, and its events, which come by the same interrupt.
  *
- * The device's walker finds a page absent: it stalls what needed the page,
+ * The device's walker finds a page absent: it stalls the access that needed the page,
  * latches the address and raises its interrupt. Here the address is read from
  * the device's registers, the page is faulted in for the process whose it is, and
  * RESOLVE is written: the device walks again. An address that is not the
@@ -10,10 +10,10 @@
  * 0 or reports an error, and the program is told before that.
  *
  * A page may be long in coming, or never come (FUSE, userfaultfd). No lock is held while it is
- * waited for: what cannot be had at once is left to a thread of its own (accelerator/slow.c).
+ * waited for: a page that takes long is left to a thread of its own (accelerator/slow.c).
  * Of a device that several programs have, one must not keep the others waiting for a page that only
- * it is interested in. Nor must one unit of a device keep another one waiting: what that one does
- * may be what the page waits for. So such a device is told to show the other faults first.
+ * it is interested in. Nor must one unit of a device keep another one waiting: the page may wait
+ * for the other unit's work. So such a device is told to show the other faults first.
  * A device that cannot (it has no postpone()) shows the same fault until its page has come.
  *
  * An interrupt is only a reason to look. A lost one would leave a program in a
@@ -110,7 +110,7 @@ static void accelerator_count_unresolved(struct accelerator_context *context)
 	accelerator_context_fault(context);
 }
 
-/* -EINPROGRESS: later; or what the register access said. */
+/* -EINPROGRESS: later; or the error of the register access. */
 static int accelerator_postpone(struct accelerator *accelerator,
 				const struct accelerator_fault *fault)
 {
@@ -288,7 +288,7 @@ static void accelerator_note_interrupt(struct accelerator *accelerator, const st
 	accelerator->due_until = jiffies;
 }
 
-/* Serving sleeps; this only counts what comes. */
+/* Serving sleeps; this only counts interrupts. */
 static irqreturn_t accelerator_interrupt_raised(int irq, void *data)
 {
 	struct accelerator *accelerator = data;
@@ -375,7 +375,7 @@ static void accelerator_watch(struct work_struct *work)
 		accelerator_faults_watch(accelerator);
 }
 
-/* A slow page has come: its fault, if it is still there, and what came after it. */
+/* A slow page has come: serves its fault, if it is still there, and later ones. */
 void accelerator_faults_serve_late(struct accelerator *accelerator)
 {
 	struct run run = { .is_late = true };

@@ -314,7 +314,7 @@ static int accelerator_ioctl_info(struct accelerator_file *opened, void __user *
 	return 0;
 }
 
-/* The caller puts what was there before. */
+/* The caller puts the eventfd that was there before. */
 static void accelerator_swap_eventfd(struct accelerator_file *opened, struct eventfd_ctx **event)
 {
 	spin_lock(&opened->context->lock);
@@ -341,7 +341,7 @@ static struct eventfd_ctx *accelerator_take_eventfd(struct accelerator_context *
 
 /*
  * A device has one eventfd for events, on whichever file it was set last. It is there
- * before the device is told of it: what has happened already raises the interrupt then.
+ * before the device is told of it: events that have happened already raise the interrupt then.
  */
 static int accelerator_set_events(struct accelerator_file *opened, struct eventfd_ctx *event,
 				  u64 events)

@@ -76,7 +76,7 @@ bool accelerator_slow_runs(const struct accelerator_context *context);
 void accelerator_slow_cancel(struct accelerator_context *context);
 /*
  * The device raises its interrupt for these events from now on; 0: for none. 0; -ENODEV,
- * or what the register access said. accelerator->serving is held.
+ * or the error of the register access. accelerator->serving is held.
  */
 int accelerator_events_want(struct accelerator *accelerator, u64 events);
 /* The watch: looks for faults whose interrupt got lost while a process has the device. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The ioctls LANE and LANE_CALL: what they ask is the bus's to answer, if the device has lanes. */
+/* The ioctls LANE and LANE_CALL, which the bus answers, if the device has lanes. */
 #include <linux/fs.h>
 #include <linux/uaccess.h>
 

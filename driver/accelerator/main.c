@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * accelerator.ko: what drivers of devices on mimic's bus share (accelerator.h).
+ * accelerator.ko: code that drivers of devices on mimic's bus share (accelerator.h).
  *
  * This file: the module, drivers and their devices.
  */
@@ -143,7 +143,7 @@ static int accelerator_start(struct accelerator *accelerator)
 		dev_err(&device->dev, "no page fault interrupt: %d\n", error);
 		return error;
 	}
-	/* Before the node: what udev tells of must have its attributes, and open. */
+	/* Before the node: as soon as udev tells of it, it must have its attributes, and open. */
 	error = accelerator_attributes_create(accelerator);
 	if (error)
 		goto no_attributes;

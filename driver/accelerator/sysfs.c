@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* /sys/bus/mimic/devices/NAMEn/: which processes have a device, and what has been counted of it. */
+/* /sys/bus/mimic/devices/NAMEn/: the processes that have a device, and its counters. */
 #include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/sysfs.h>

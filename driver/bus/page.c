@@ -2,7 +2,7 @@
 /*
  * A page of a bound process that its device needs: brought in as the process itself would do it,
  * although it is a thread of the kernel's that does. That one's credentials have no say: a mapped
- * file was opened by the process, and is read with what it was opened with. Its limits
+ * file was opened by the process, and is read with the rights that it was opened with. Its limits
  * have none: no VMA is made larger here, so a stack does not grow by a device. Charged is the
  * process's memory cgroup, and the thread has no priority over programs (accelerator/fault.c).
  */
@@ -16,7 +16,7 @@
 
 /*
  * By what the file systems say of themselves: the kernel exports no test of it. A shadow stack has
- * VM_WRITE, but only calls and returns write it; what else may is refused by nobody but us, as
+ * VM_WRITE, but only calls and returns write it; only we refuse other writers, as
  * hmm_range_fault() looks at the entry.
  */
 bool mimic_vma_may_show(const struct vm_area_struct *vma, bool write)
@@ -29,7 +29,7 @@ EXPORT_SYMBOL_GPL(mimic_vma_may_show);
 
 /*
  * Would a window show it, once it is present? Not memory of devices, the kernel's
- * own, and what cannot be read (hmm_range_fault()): it would be faulted in for ever.
+ * own, and pages that cannot be read (hmm_range_fault()): they would be faulted in for ever.
  */
 static bool mimic_can_be_shown(const struct mimic_device_ops *ops, struct mm_struct *mm,
 			       u64 address, bool write)

@@ -8,7 +8,7 @@
  * Lifetimes. With the last file, or with the process's memory if that goes first (somebody
  * else may keep a file for as long as they like), the binding retires: a work item takes the
  * notifiers away, which waits for changes of the process's memory and so is nothing that a close()
- * may wait for, and gives up what is worth something: the device's memory, the process's
+ * may wait for, and gives up all that costs something: the device's memory, the process's
  * (binding->mm), the driver's context. Its number is free when the daemon has answered CLOSE, too.
  * Only the structure is left, for files, windows and requests that still point to it.
  * A driver's unregistration waits for the work.
@@ -28,7 +28,7 @@
 
 #include "internal.h"
 
-/* Each of them has a notifier, a number of the bus, and what its device has for a process. */
+/* Each of them has a notifier, a number of the bus, and its device's state for a process. */
 static unsigned int user_bindings = 256;
 module_param(user_bindings, uint, 0644);
 MODULE_PARM_DESC(user_bindings, "devices and contexts of one user at once, dead ones included; for others than root");
@@ -122,7 +122,7 @@ bool mimic_mm_has_bindings(struct mm_struct *mm)
 	return found;
 }
 
-/* Enters the binding; what it has in common with others of its process is theirs. */
+/* Enters the binding, with the number of its process, which other bindings of that have, too. */
 static int mimic_binding_enter(struct mimic_binding *binding)
 {
 	unsigned int count = 0, most = READ_ONCE(user_bindings);
@@ -468,8 +468,8 @@ static int mimic_binding_open(struct mimic_bus_device *device, struct mimic_bind
 	int error;
 
 	/*
-	 * The last one's CLOSE comes first, as a fresh device is what an open gets. Of a
-	 * shared one, contexts are what has to be fresh, and that is the driver's.
+	 * The last binding's CLOSE comes first, because an open gets a fresh device. Of a shared
+	 * device the contexts have to be fresh, which is the driver's task.
 	 */
 	if (wait_event_state(device->changed, !READ_ONCE(device->closing),
 			     (TASK_KILLABLE | TASK_FREEZABLE)))
@@ -569,7 +569,7 @@ struct mimic_binding *mimic_binding_begin(struct mimic_device *public,
 	return binding;
 }
 
-/* --- what a driver asks --------------------------------------------------- */
+/* --- calls of drivers ----------------------------------------------------- */
 
 int mimic_binding_is_current(struct mimic_binding *binding)
 {

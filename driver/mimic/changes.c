@@ -47,7 +47,7 @@ static bool mimic_changes_cover(const struct mimic_window *window, u64 address)
 	return window->more_changes && address >= window->more_start && address < window->more_end;
 }
 
-/* Those that found no place: what all of them cover, until there is none. */
+/* Changes that found no place: one range that covers all of them, until there is none. */
 static void mimic_changes_add_more(struct mimic_window *window,
 				   const struct mmu_notifier_range *range)
 {

@@ -43,7 +43,7 @@ u64 mimic_emulate_update_value(const struct mimic_instruction *instruction,
 
 /*
  * After the access, when nothing can fail any more: the destination register
- * and the flags of a load (`memory` is what it read; a store's is ignored), the
+ * and the flags of a load (`memory` is the value that it read; a store's is ignored), the
  * step to the next instruction, and the trap after it of a program that is
  * single-stepped.
  */

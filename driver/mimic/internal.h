@@ -16,7 +16,7 @@
  *   renew_lock             mutex of memory.c: which memory a device has
  *   a page of a device's memory  its page lock: a program's entry against taking it away (memory.c)
  *   binding->window.lock   mutex: window entries against invalidations; inside a notifier
- *   binding->window.changes_lock  raw spinlock: what of a process's memory is being changed
+ *   binding->window.changes_lock  raw spinlock: ranges of a process's memory being changed
  *   binding->threads_lock  spinlock: the threads that access it
  *   binding->ending_lock   raw spinlock, as the exit of any task takes it: which of them end
  *   device->connection_lock  spinlock: which daemon serves the device
@@ -72,7 +72,7 @@ struct mimic_request {
 	u16 limit;		/* a program's access: which limit counts it, 0: none */
 	u8 slots_max;		/* and how many it allows: MIMIC_BUS_DEVICE_SLOTS, _PAGE_SLOTS */
 	u16 slots_wanted;	/* more, while there are some to spare */
-	/* Of post_again: posts there were, posts in what was sent last, posts answered. */
+	/* Of post_again: posts there were, posts in the last request, posts answered. */
 	unsigned long posts, posts_sent, posts_done;
 	wait_queue_head_t *posts_wait;	/* told of the last of these */
 	int status;
@@ -246,7 +246,7 @@ int mimic_interrupts_create(struct mimic_bus_device *device);
 void mimic_interrupts_destroy(struct mimic_bus_device *device);
 int mimic_interrupts_raise(struct mimic_bus_device *device, u32 line);
 
-/* --- window.c: what a binding has of it --------------------------------------- */
+/* --- window.c: the windows of a binding --------------------------------------- */
 
 /* Changes of a process's memory that are known one by one; more at once are taken for one. */
 #define MIMIC_CHANGES_MAX 16
@@ -305,7 +305,7 @@ struct mimic_binding {
 
 	unsigned long memory_first;	/* page of its files where the device's memory begins */
 	struct mimic_device_memory *memory;	/* NULL: none */
-	struct mimic_device_memory *substitute;	/* what its process has for it since it is gone */
+	struct mimic_device_memory *substitute;	/* for the device's, once gone */
 	struct inode *mapping;	/* counted: files map it as long as they are open */
 
 	struct work_struct free;	/* may sleep; mimic_binding_release() may not */

@@ -2,11 +2,11 @@
 /*
  * Memory of a device: pages that the kernel allocates and that both the daemon and
  * the device's process map. They are ordinary, counted pages: a window shows them,
- * and each mapping keeps what it maps.
+ * and each mapping keeps its pages.
  *
  * A device has memory from REGISTER to its end, and new memory for each process that takes
  * it: the last one may still hold its pages, in a pipe or a registered buffer. A mapping
- * keeps what it maps: the daemon's for as long as it likes, a program's only while it has
+ * keeps its pages: the daemon's for as long as it likes, a program's only while it has
  * the device. When a program loses it (the driver or the daemon is gone), other pages take
  * their place, which nobody else sees: a program that does not know yet goes on, but finds
  * zeros.

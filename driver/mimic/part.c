@@ -101,7 +101,7 @@ vm_fault_t mimic_part_renew(struct vm_fault *vmf)
 	bool is_first = atomic_xchg(&part->tables, 0);
 	long error = 0;
 
-	/* The old mapping goes first, and with it what holds the number that the new one needs. */
+	/* The old mapping goes first, and with it the part that has the number of the new one. */
 	mimic_binding_get(binding);
 	mimic_binding_get_number(binding);
 	release_fault_lock(vmf);

@@ -84,7 +84,7 @@ static u32 mimic_slot_find(struct mimic_connection *connection, const struct mim
 	if (request->limit) {
 		if (!mimic_slot_is_allowed(connection, request))
 			return MIMIC_BUS_SLOTS;
-		/* The driver, which resolves what they wait for, always finds one. */
+		/* The driver, which resolves the faults that they wait for, always finds one. */
 		end -= MIMIC_BUS_FREE_SLOTS;
 	}
 	number = find_first_zero_bit(connection->used, end);

@@ -4,7 +4,7 @@
  * hear of a thread's end. Modules have no hook there but a tracepoint.
  *
  * Every task of the machine passes that tracepoint, with preemption off: there a task
- * is looked up without a lock, in constant time, and what its end needs is left to a work item.
+ * is looked up without a lock, in constant time, and the work at its end is left to a work item.
  *
  * Lifetimes: an entry belongs to its binding and is found by its task, under RCU; both it
  * and the binding stay for a grace period. The side that claims an entry (the tracepoint, or an
@@ -27,7 +27,7 @@ static const struct rhashtable_params table_parameters = {
 	.automatic_shrinking = true,
 };
 
-/* By task: one entry for each binding that it accesses. Grows with what is in it. */
+/* By task: one entry for each binding that it accesses. Grows with its entries. */
 static struct rhltable threads;
 /* Claimed at the tracepoint. */
 static LLIST_HEAD(ended_threads);

@@ -111,7 +111,7 @@ static int mimic_window_enter(const struct mimic_view *view, unsigned long entry
 	if (READ_ONCE(binding->gone)) {
 		error = -EFAULT;
 	} else if (READ_ONCE(view->is_stale)) {
-		/* Marked under window.lock: what comes later finds the entry and zaps it. */
+		/* Marked under window.lock: a later change finds the entry and zaps it. */
 		error = -EAGAIN;
 	} else {
 		/*
@@ -186,7 +186,7 @@ static struct mimic_binding *mimic_window_of(const struct vm_area_struct *vma)
 	return vma->vm_ops == &window_ops ? part->binding : NULL;
 }
 
-/* Then what was found is there, too. */
+/* Acquire: the entry, or is_refused, is there, too. */
 static bool mimic_fill_is_done(const struct mimic_fill *fill)
 {
 	/* Pairs with the release in mimic_fill_work(). */

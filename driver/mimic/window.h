@@ -17,7 +17,7 @@ struct mimic_view {
 	bool is_stale;		/* changed since it was looked at; under changes_lock */
 };
 
-/* A mapping, of one VMA or of what it was cut into. */
+/* A mapping, of one VMA or of the VMAs that it was cut into. */
 struct mimic_part {
 	refcount_t users;	/* VMAs */
 	struct mimic_binding *binding;	/* counted, and its number */

@@ -3,8 +3,8 @@
  * A binding: one process that has one device. Its address space is one of the function's: ROOT and
  * MODE of the bus page are where the process's page tables are, and the device walks them.
  *
- * The device keeps what it has walked, and forgets it when the kernel says that an entry has
- * changed, by the driver's shootdown(), before what the entry led to is freed. If a flush has had
+ * The device keeps translations, and drops them when the kernel says that an entry has changed,
+ * by the driver's shootdown(), before the entry's page is freed. If a flush has had
  * no effect, the space is shown to the device anew, which makes it forget, too.
  *
  * Lifetimes are those of mimic.ko's bindings: with the last file, or with the process's memory
@@ -213,7 +213,7 @@ static void mimic_pci_process_ended(struct mmu_notifier *notifier, struct mm_str
 }
 
 /*
- * Entries have changed, and what they led to is not freed yet. Spin locks of the memory management
+ * Entries have changed, and their pages are not freed yet. Spin locks of the memory management
  * may be held.
  */
 static void mimic_pci_invalidate(struct mmu_notifier *notifier, struct mm_struct *mm,
@@ -225,7 +225,7 @@ static void mimic_pci_invalidate(struct mmu_notifier *notifier, struct mm_struct
 		binding->head.ops->shootdown(binding, start, end);
 }
 
-/* The device has the process's tables, and has forgotten what it knew. change_lock is held. */
+/* Shows the process's tables to the device, which drops older translations. change_lock is held. */
 static void mimic_pci_show_space(struct mimic_binding *binding)
 {
 	u64 root = virt_to_phys(binding->mm->pgd);
@@ -430,7 +430,7 @@ struct mimic_binding *mimic_pci_bind(struct mimic_device *public,
 	return binding;
 }
 
-/* --- what is asked of it --------------------------------------------------------------- */
+/* --- calls of drivers ------------------------------------------------------------------ */
 
 int mimic_pci_check(struct mimic_binding *binding)
 {

@@ -8,7 +8,7 @@
  *   binding->calls_lock  mutex: calls of the driver against their end, when a device is taken away
  *   device->lock      mutex: which processes have the device, its address spaces
  *   binding->mm_lock  spinlock: the process's memory
- *   binding->change_lock  spinlock: what the device knows of it
+ *   binding->change_lock  spinlock: the state that the device knows of that memory
  *   device->readers   SRCU: the device stays while a task accesses a register, or enters a
  *                     page of it
  *
@@ -97,7 +97,7 @@ struct mimic_binding {
 
 	spinlock_t change_lock;	/* the next two, and the space */
 	unsigned int changes;	/* of the memory, that are under way */
-	u64 not_ready;		/* what the register said when the space was shown last */
+	u64 not_ready;		/* the register's value when the space was shown last */
 
 	struct mutex calls_lock;	/* calls of the driver against their end */
 	bool calls_over;

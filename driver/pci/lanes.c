@@ -2,7 +2,7 @@
 /*
  * Lanes: memory in BAR 5 by which one thread of a program gives the device commands without a
  * trap (docs/pci.md). The program asks for one by the ioctl LANE, maps it, and has nothing else of
- * the function there: a command reaches what the address space of its binding has.
+ * the function there: a command reaches the address space of its binding.
  *
  * For the device a thread is there as long as it has a lane, and loses its roles with the last one.
  * For a program it is there until THREAD_END. So the last lane that a thread has closed is KEPT,
@@ -67,7 +67,7 @@ static void mimic_pci_free_lane(struct mimic_pci_lane *lane)
 	WRITE_ONCE(lane->binding, NULL);
 }
 
-/* The device does what has been posted as far as it can. */
+/* Has the device execute posts as far as it can. */
 static void mimic_pci_close_lane(struct mimic_pci_device *device, struct mimic_pci_lane *lane)
 {
 	unsigned int offset = MIMIC_PCI_LANE(mimic_pci_lane_index(device, lane));

@@ -17,7 +17,7 @@ static vm_fault_t mimic_pci_fault(struct vm_fault *vmf, unsigned long frame)
 	vm_fault_t result = VM_FAULT_SIGBUS;
 	int index;
 
-	/* mimic_pci_take_mappings() waits for this, and takes away what it has entered. */
+	/* mimic_pci_take_mappings() waits for this, and takes away the entries that it has made. */
 	index = srcu_read_lock(&device->readers);
 	if (vmf->vma->vm_mm == READ_ONCE(binding->mm) && !READ_ONCE(binding->gone))
 		result = vmf_insert_pfn(vmf->vma, vmf->address, frame);
@@ -49,7 +49,7 @@ static vm_fault_t mimic_pci_fault_lane(struct vm_fault *vmf)
 	vm_fault_t result = VM_FAULT_SIGBUS;
 	int index;
 
-	/* mimic_pci_hide_lanes() waits for this, and takes away what it has entered. */
+	/* mimic_pci_hide_lanes() waits for this, and takes away the entries that it has made. */
 	index = srcu_read_lock(&device->readers);
 	if (mimic_pci_has_lane(binding, page / device->lane_pages))
 		frame = device->rings_frame + page;
