@@ -9,7 +9,7 @@
 /* A quarter to half a microsecond: counters of today's processors go at 2 to 4 GHz, and none slower than 1. */
 #define RECENT_TICKS 1000
 
-/* Of a thread that may not read the clock: what mimic_now() has said last. */
+/* Of a thread that may not read the clock: the last result of mimic_now(). */
 static __thread uint64_t counted __attribute__((tls_model("initial-exec")));
 
 void mimic_clock_is_forbidden(bool is_forbidden)

@@ -16,7 +16,7 @@
 #include "libmimic/base/wait.h"
 
 #define KEYS_MAX (3 + MIMIC_KINDS_MAX * (1 + MIMIC_KIND_KEYS_MAX))	/* of all sections together */
-/* Room for what is wrong with a list of devices, which names all kinds. */
+/* Room for an error of a list of devices, which names all kinds. */
 #define WRONG_MAX (64 + MIMIC_KINDS_MAX * (1 + MIMIC_KIND_NAME_MAX))
 
 enum key_kind { KEY_DEVICES, KEY_SPIN, KEY_PLUGIN, KEY_PROFILE, KEY_PARAMETER };

@@ -133,7 +133,7 @@ static bool mimic_decode_only_reads(unsigned int operation)
 	return operation == MIMIC_OPERATION_CMP || operation == MIMIC_OPERATION_TEST;
 }
 
-/* Memory that is the first operand of an operation, or what is moved to. */
+/* Memory that is the first operand of an operation, or the target of a move. */
 static void mimic_decode_first_operand(struct decoder *decoder, unsigned int operation, unsigned int size)
 {
 	struct mimic_instruction *instruction = decoder->instruction;

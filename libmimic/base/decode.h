@@ -18,8 +18,8 @@
  *   x87 with memory of 2, 4 or 8 bytes: fld, fst, fstp, fild, fist, fistp,
  *   fisttp, and the arithmetic of fadd to fidivr.
  * Everything else is refused: string, push and pop, shifts, masked, broadcast,
- * gather, MMX, x87 with 10 bytes or with its environment. So is what locks
- * memory, which no bus of a device can do: a lock prefix, and xchg.
+ * gather, MMX, x87 with 10 bytes or with its environment. So are instructions that
+ * lock memory, which no bus of a device can do: those with a lock prefix, and xchg.
  */
 #ifndef MIMIC_DECODE_H
 #define MIMIC_DECODE_H
@@ -82,7 +82,7 @@ struct mimic_instruction {
 	 * Bytes of the operand that the instruction means. A general register that
 	 * is loaded with 4 gets its upper half zeroed, with 1 or 2 keeps the rest.
 	 * A vector register that is loaded has its bytes below register_size
-	 * replaced; what memory and the merge register do not fill is 0.
+	 * replaced; bytes that memory and the merge register do not fill are 0.
 	 */
 	uint8_t register_size;
 	uint8_t high_byte;	/* ah, ch, dh, bh: bits 8 to 15 of register `reg` */
@@ -93,7 +93,7 @@ struct mimic_instruction {
 	/* Vector registers only. */
 	uint8_t register_offset;	/* the byte of the register that memory's first byte belongs to */
 	uint8_t merge_register;		/* movl*, movh* loads: bytes 0 to 15 start as this one's; else MIMIC_NO_REGISTER */
-	uint8_t clears_upper;		/* VEX, EVEX loads zero what is above register_size; SSE keeps it */
+	uint8_t clears_upper;		/* VEX, EVEX loads zero bits above register_size; SSE keeps them */
 
 	/* base + index * scale + displacement, cut to address_size, then the segment's base is added. */
 	uint8_t base;		/* MIMIC_NO_REGISTER: none */

@@ -53,7 +53,7 @@ static int store(uint32_t instruction, bool is_float, struct mimic_load_store *r
 
 /* --- compressed -------------------------------------------------------------- */
 
-/* Bits 15 to 13 of the quadrants 0 and 2: what is accessed is the same in both. */
+/* Bits 15 to 13 of the quadrants 0 and 2, which have the same meaning in both. */
 static int compressed_form(uint32_t instruction, struct mimic_load_store *result)
 {
 	unsigned int form = bits(instruction, 15, 13);

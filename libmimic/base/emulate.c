@@ -470,7 +470,7 @@ size_t mimic_instruction_text(const ucontext_t *context, char *text, size_t size
 
 #else
 
-/* x86-64's decoder knows no instruction of this processor; emulate_load_store.c has what does. */
+/* x86-64's decoder knows no instruction of this processor; emulate_load_store.c has those that do. */
 int mimic_emulate_instruction(ucontext_t *context, const struct mimic_instruction *instruction,
 			      mimic_bus_access access, void *bus)
 {

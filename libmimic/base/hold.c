@@ -108,7 +108,7 @@ static uint64_t change_mask(uint64_t mask)
 
 enum sent { SENT, SENT_BARE, NOT_SENT };
 
-/* To this thread. Bare: without what it tells, because a filter of system calls forbids that. */
+/* To this thread. Bare: without its siginfo, because a filter of system calls forbids that. */
 static enum sent send(int number, const siginfo_t *information)
 {
 	long process = mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
@@ -155,7 +155,7 @@ static void note_mask(struct mimic_thread *self, ucontext_t *context)
 	const uint64_t never = 1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1), ours = ~FAULTS;
 	uint64_t found;
 
-	/* The kernel's mask is one word; what follows it in the frame is something else. */
+	/* The kernel's mask is one word; the bytes behind it in the frame are something else. */
 	memcpy(&found, &context->uc_sigmask, sizeof(found));
 	/* Blocked by this place, and not by the program: its handlers and their children are not to have that. */
 	if (atomic_load_explicit(&mimic_hold_self.holds_cancel_up, memory_order_relaxed))

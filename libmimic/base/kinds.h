@@ -27,7 +27,7 @@ unsigned int mimic_kind_index(const struct mimic_kind *kind);
 /* NULL: there is no kind of exactly this name. */
 const struct mimic_kind *mimic_kind_find(const char *name, size_t length);
 /*
- * The kind that a device's name begins with; NULL: none. *rest: what follows it, "" or a
+ * The kind that a device's name begins with; NULL: none. *rest: the text behind it, "" or a
  * number ("3") or anything.
  */
 const struct mimic_kind *mimic_kind_of_device(const char *name, const char **rest);
@@ -42,16 +42,16 @@ bool mimic_kind_number(const char *text, unsigned int *number);
  */
 int mimic_kind_register(const struct mimic_kind *kind, char *reason, size_t size);
 
-/* kind_check.c: has the kind all that is required, within the limits? false: `reason` says what it has not. */
+/* kind_check.c: has the kind all required parts, within the limits? false: `reason` names a defect. */
 bool mimic_kind_is_valid(const struct mimic_kind *kind, char *reason, size_t size);
-/* The same of parameters: what the kind's own check() says, and limits that depend on them. */
+/* The same of parameters: the kind's own check(), and limits that depend on them. */
 bool mimic_kind_takes(const struct mimic_kind *kind, const void *parameters, char *reason, size_t size);
 /* Of a model of the kind: has it all functions? */
 bool mimic_kind_model_is_valid(const struct mimic_model *model, char *reason, size_t size);
 
 /* The names of all kinds in one text, with a space between. */
 const char *mimic_kind_names(void);
-/* As strchr(): what may be changed of *parameters may be changed of the result. */
+/* As strchr(): the result may be changed if *parameters may be. */
 struct mimic_own_parameters *mimic_parameters_of(const struct mimic_parameters *parameters,
 						 const struct mimic_kind *kind);
 

@@ -24,7 +24,7 @@ struct mimic_load_store {
 	uint8_t memory_size;	/* bytes of each register: 1, 2, 4, 8, of arm64's vector registers 16 */
 	uint8_t count;		/* of registers, which lie one behind the other in memory: 1 or 2 */
 	uint8_t reg[2];		/* 31 of arm64's general registers is the one that is 0 */
-	uint8_t is_vector;	/* floating point, vectors; what a load does not fill is 0, of RISC-V all ones */
+	uint8_t is_vector;	/* floating point, vectors; a load fills up with zeros, of RISC-V with ones */
 	/* Loads of general registers: memory's sign to so many bytes, 4 or 8. 0: zeros to all of the register. */
 	uint8_t sign_size;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Threads that wait for a device for long say what they wait for (mimic_patience() of mimic.h). A transport
+ * Threads that wait for a device for long report the reason (mimic_patience() of mimic.h). A transport
  * has a struct mimic_wait on the stack of each wait; nothing is done with it before the thread sleeps.
  */
 #ifndef LIBMIMIC_PATIENCE_H

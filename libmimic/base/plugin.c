@@ -30,7 +30,7 @@ const char *mimic_plugins_trouble(void)
 	return *trouble ? trouble : NULL;
 }
 
-/* --- what is in the file ----------------------------------------------------------------------- */
+/* --- the file's content ------------------------------------------------------------------------ */
 
 /* Opening a pipe or a device for reading could wait, or do something. */
 static bool is_file(const char *path, char *reason, size_t size)

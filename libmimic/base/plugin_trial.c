@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A plugin is tried in a child process: what it does wrong there ends the child, and the
+ * A plugin is tried in a child process: a crash there ends the child, and the
  * parent says how. The child says by shared memory how far it has come.
  */
 #include <errno.h>

@@ -19,7 +19,7 @@
 size_t mimic_probe_gather32(const uint64_t *addresses, size_t count, uint64_t *values);
 size_t mimic_probe_gather64(const uint64_t *addresses, size_t count, uint64_t *values);
 
-/* 0 or -EFAULT; then the buffer holds what could be read, and zeros. */
+/* 0 or -EFAULT; then the buffer holds the bytes that could be read, and zeros. */
 int mimic_probe_read(uint64_t address, void *buffer, size_t size);
 
 /*
@@ -34,7 +34,7 @@ size_t mimic_probe_write_rows(const uint64_t *addresses, size_t count, size_t si
 /*
  * `count` rows of `size` bytes (at least 1), the first at `address`, each `stride` bytes after the
  * one before, to rows `buffer_stride` apart. Returns how many were read before the first that
- * faulted; what the buffer holds of that one is not defined.
+ * faulted; the buffer's bytes of that one are undefined.
  */
 size_t mimic_probe_read_block(uint64_t address, uint64_t stride, size_t size, size_t count,
 			      void *buffer, size_t buffer_stride);

@@ -166,7 +166,10 @@ __asm__(
 "GATHER mimic_probe_gather32, %ecx, %r9d, %r10d, %r11d, %ecx\n"
 "GATHER mimic_probe_gather64, %rcx, %r9, %r10, %r11, %rcx\n"
 
-/* 64 bytes, a chunk of LIMA, without a branch; 16 at a time; a word of 4 or 8 by one move; the rest, and what is left before a fault, by bytes. */
+/*
+ * 64 bytes, a chunk of LIMA, without a branch; 16 at a time; a word of 4 or 8 by one move; the rest, and
+ * bytes before a fault, by bytes.
+ */
 "FUNCTION mimic_probe_copy\n"
 "	cmpq $16, %rdx\n"
 "	jb 3f\n"
@@ -362,7 +365,7 @@ __asm__(
 "20:	movups %xmm0, (%rdi,%r10)\n"
 "	addq $16, %r10\n"
 "	jmp 3b\n"
-/* Ends where the row does, and overlaps what is done. */
+/* Ends where the row does, and overlaps bytes that are done. */
 "4:\n"
 "21:	movups (%rsi,%r11), %xmm0\n"
 "22:	movups %xmm0, (%rdi,%r11)\n"

@@ -2,7 +2,7 @@
 /*
  * A system call without the C library, for signal handlers: libc's wrapper
  * would touch the interrupted code's errno, and its symbol may be wrapped.
- * Returns what the kernel returns: -errno on failure. x86-64, arm64 and RISC-V.
+ * Returns the kernel's result: -errno on failure. x86-64, arm64 and RISC-V.
  */
 #ifndef MIMIC_RAW_SYSCALL_H
 #define MIMIC_RAW_SYSCALL_H

@@ -35,7 +35,7 @@ struct mimic_spool_device {
 	char name[MIMIC_SPOOL_NAME];	/* begins with the name of its kind */
 	uint32_t unused;
 	uint32_t pid;			/* of the program */
-	_Atomic uint32_t is_open;	/* a daemon writes what it does */
+	_Atomic uint32_t is_open;	/* a daemon writes its events */
 	uint32_t reserved;
 };
 

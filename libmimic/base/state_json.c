@@ -70,7 +70,7 @@ static void add_entry(struct builder *builder, const char *name, struct json_obj
 		add(builder, entry, "meaning", json_object_new_string(meaning));
 }
 
-/* JSON's numbers are doubles to many programs: what is no count is a text. */
+/* JSON's numbers are doubles to many programs: a value that is no count is a text. */
 static struct json_object *number_object(uint64_t value, enum mimic_state_format format)
 {
 	char text[2 + 16 + 1];

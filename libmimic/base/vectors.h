@@ -34,10 +34,10 @@ struct mimic_vectors {
  */
 extern __thread struct mimic_vectors *mimic_vectors_place __attribute__((tls_model("initial-exec")));
 
-/* 1: those of AVX, 2: of AVX-512; 0: the processor lacks what trampolines need. */
+/* 1: those of AVX, 2: of AVX-512; 0: the processor lacks instructions that trampolines need. */
 extern uint32_t mimic_vectors_in_use __attribute__((visibility("hidden")));
 
-/* Before the first place is given. false: the processor lacks what trampolines need. */
+/* Before the first place is given. false: the processor lacks instructions that trampolines need. */
 bool mimic_vectors_start(void);
 
 /*

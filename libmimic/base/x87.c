@@ -55,7 +55,7 @@ void mimic_x87_initial(uint8_t *image)
 	memcpy(image + CONTROL, &control, sizeof(control));
 }
 
-/* The rest of `image`, MXCSR and vector registers, is what the thread has right now: it changes nothing. */
+/* The rest of `image`, MXCSR and vector registers, has the thread's current values: it changes nothing. */
 static void run(const uint8_t *entry, uint8_t *image, uint64_t *value)
 {
 	/* The table lies in the middle of a text whose red zone a call would write to. */

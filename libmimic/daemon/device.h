@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A device of mimicd, reached by lanes: what the daemon transport and the kernel
+ * A device of mimicd, reached by lanes: code that the daemon transport and the kernel
  * transport have in common. They differ in how the session is made, and in how the
  * daemon reaches the program's memory.
  */
@@ -15,11 +15,11 @@ struct daemon_device {
 	uint32_t generation;	/* of the session (libmimic/daemon/session.h) */
 	uint8_t number;
 	uint32_t counters;
-	bool posts_stores;	/* what mimic_kind.posts_stores() says of the daemon's parameters */
+	bool posts_stores;	/* mimic_kind.posts_stores() of the daemon's parameters */
 	struct mimic_descriptor memory;	/* the device's; none: it has none, or it is the kernel's to map */
 	size_t memory_size;
 	/*
-	 * Where the last post of any thread ended, by what it worked on (mimic_kind.order): an
+	 * Where the last post of any thread ended, by the part of the device (mimic_kind.order): an
 	 * order word (mimic/lane.h), 0: none yet.
 	 */
 	_Atomic uint64_t last_post[MIMIC_KIND_ORDERS];

@@ -127,7 +127,7 @@ static int make_lane(struct daemon_thread *thread, unsigned int level)
 	return error;
 }
 
-/* Takes back what the lane's operation waits for. Answers that came already stay in the ring. */
+/* Takes back the command that the lane's operation waits for. Answers that came already stay in the ring. */
 static void withdraw(struct daemon_thread *thread, struct daemon_lane *lane)
 {
 	uint64_t head;

@@ -39,7 +39,7 @@ struct daemon_lane {
 	int cpu;			/* as published */
 	/* Signal handlers on this thread read these. */
 	volatile uint32_t due;		/* answers of the command in progress that have not come */
-	/* A handler took back what was published up to `withdrawn_head`. */
+	/* A handler took back commands that were published up to `withdrawn_head`. */
 	volatile bool withdrawn;
 	volatile uint64_t withdrawn_head;
 	volatile enum daemon_lane_state state;
@@ -82,11 +82,11 @@ void mimic_daemon_publish_quietly(struct daemon_lane *lane, uint64_t words);
 int mimic_daemon_wait_room(struct daemon_lane *lane, uint32_t generation, uint64_t words);
 /*
  * Waits for answers; returns how many are there. -ENOTCONN; -EINTR: a signal
- * handler took the command back, what is still due has to be asked for again.
+ * handler took the command back, the missing answers have to be asked for again.
  */
 int64_t mimic_daemon_wait_answers(struct daemon_lane *lane, uint32_t generation);
 
-/* explain.c: this thread has waited for long, and tells what for. Keeps errno. */
+/* explain.c: this thread has waited for long, and reports the reason. Keeps errno. */
 void mimic_daemon_explain(const struct daemon_lane *lane, uint32_t generation, struct mimic_wait *wait);
 
 void mimic_daemon_thread_gone(void);

@@ -148,7 +148,7 @@ int mimic_daemon_memory_free(uint32_t generation, void *address)
 
 	if (!range)
 		return -EINVAL;
-	/* The daemon first, so that it never takes this for what the program maps there next. */
+	/* The daemon first, so that it never takes this for memory that the program maps there next. */
 	tell(generation, MIMIC_MESSAGE_MEMORY_REMOVE, range);
 	munmap(range->address, range->size);
 	free_range(range);

@@ -6,7 +6,7 @@
  * A kind whose stores may wait for another thread of the program (a full queue that
  * it has to empty) is ordered as far as its stores can go on. One whose stores wait
  * for the device alone (mimic_kind.order) is ordered in full, and so are its
- * accesses behind posts: each by what it works on.
+ * accesses behind posts: each by the part of the device that it works on.
  */
 #ifndef LIBMIMIC_DAEMON_ORDER_H
 #define LIBMIMIC_DAEMON_ORDER_H

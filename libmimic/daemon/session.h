@@ -85,7 +85,7 @@ struct daemon_session {
 	atomic_int node;			/* the ops' */
 	struct daemon_mapping mappings[DAEMON_SESSION_MAPPINGS];	/* of a session with ops; under the lock */
 	struct daemon_connection connection;
-	struct mimic_descriptor socket, event;	/* what the program may have closed; connection.socket is the first's */
+	struct mimic_descriptor socket, event;	/* may be closed; connection.socket is the first's */
 	unsigned int spin_microseconds;
 	unsigned int devices;	/* open ones; under the table lock of device.c */
 	char path[108];		/* the socket's, or the node's that gave the connection */
@@ -149,11 +149,11 @@ int mimic_daemon_session_wait(uint32_t generation, const struct daemon_lane *lan
 void mimic_daemon_session_end(enum daemon_session_kind kind);
 /* A request on the session; for signal handlers too. -ENOTCONN: `generation` is gone. */
 int mimic_daemon_session_request(uint32_t generation, struct daemon_request *request);
-/* So long: a daemon that is stopped must not hold up what another thread has to tell it then. */
+/* So long: a daemon that is stopped must not hold up the messages of other threads. */
 #define MIMIC_DAEMON_EXPLAIN_MS 1000u
 /*
- * Asks mimicd for the reason why a lane waits. -ETIMEDOUT: no answer in a second; -EOPNOTSUPP: this session has no
- * such question.
+ * Asks mimicd for the reason why a lane waits. -ETIMEDOUT: no answer in a second; -EOPNOTSUPP: this session
+ * has no such question.
  */
 int mimic_daemon_session_explain(uint32_t generation, uint32_t lane, char text[MIMIC_EXPLAIN_MAX]);
 /* A request without payload in the reply that names one number. */

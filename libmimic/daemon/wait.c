@@ -97,7 +97,7 @@ static int64_t wait_for(struct daemon_lane *lane, uint32_t generation, enum mimi
 	if (words >= 0 && (uint64_t)words >= wanted)
 		return words;
 	lane->state = DAEMON_LANE_WAITING;
-	/* The ring may be full of what was published quietly. */
+	/* The ring may be full of posts that were published without a wake. */
 	if (what == MIMIC_LANE_WAITS_FOR_ROOM)
 		wake_daemon(lane);
 	if (words >= 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * How the rings of all lanes drain into the model. Which lane comes first does
- * not matter: only stores to what a thread has to itself wait in a ring
- * (may_wait of devices/kind.h), or to what threads use in turn (ordered_posts
+ * not matter: only stores to parts that a thread has to itself wait in a ring
+ * (may_wait of devices/kind.h), or to parts that threads use in turn (ordered_posts
  * there, order_posts() of embedded.c). All of it under the instance's lock.
  */
 #include "libmimic/embedded/embedded.h"

@@ -298,7 +298,7 @@ static ssize_t embedded_post(struct mimic_device *device, const struct mimic_acc
 	if (error)
 		return error;
 	atomic_store_explicit(&lane->cpu, mimic_cpu_current(), memory_order_relaxed);
-	/* Left by a siglongjmp(): what we post must not answer a load that nobody waits for. */
+	/* Left by a siglongjmp(): our posts must not answer a load that nobody waits for. */
 	if (atomic_load_explicit(&lane->waiting, memory_order_relaxed) != EMBEDDED_WAIT_NONE) {
 		error = mimic_embedded_enter(instance, lane);
 		if (error)
@@ -322,7 +322,7 @@ static ssize_t embedded_post(struct mimic_device *device, const struct mimic_acc
 	return (ssize_t)count;
 }
 
-/* With the lock: loads as far as they go without waiting, with what the rings can add meanwhile. */
+/* With the lock: loads as far as they go without waiting, with posts that the rings add meanwhile. */
 static size_t load_ready(struct embedded_instance *instance, const struct mimic_access *pattern,
 			 char *values, size_t count)
 {

@@ -31,7 +31,7 @@
 #define EMBEDDED_KEPT_ANSWERS 8
 #define EMBEDDED_WAKES 8
 #define EMBEDDED_WORKERS_MAX 8
-/* Stores behind a full queue whose data is prefetched: about what a queue holds. */
+/* Stores behind a full queue whose data is prefetched: about the capacity of a queue. */
 #define EMBEDDED_PREFETCH_AHEAD 64
 
 /* The reason why a lane's thread waits. */
@@ -149,7 +149,7 @@ struct embedded_device {
 	_Atomic uint8_t first_page;	/* the program's page 0 is this one of the device */
 	_Atomic uint8_t pages;		/* that it has; 0: closed */
 	atomic_bool open;
-	/* Of the kinds with ordered posts: whose the last one was, by what it worked on. */
+	/* Of kinds with ordered posts: the lane of the last post, by the part of the device. */
 	struct embedded_lane *_Atomic last_post[MIMIC_KIND_ORDERS];
 };
 
@@ -173,13 +173,13 @@ struct embedded_instance {
 	unsigned int blocked;		/* lanes, at the last drain */
 	_Atomic uint32_t *wakes[EMBEDDED_WAKES];	/* futexes to wake once the lock is free */
 	unsigned int wake_count;
-	bool has_ordered;		/* a lane may wait for what another has posted */
+	bool has_ordered;		/* a lane may wait for another one's posts */
 	bool events_raised;
 	int event_fd;			/* the program's, our copy; -1: none */
 
 	/* Somebody may be asleep whom a post would wake. Read by every post. */
 	_Alignas(128) _Atomic uint32_t sleepers;
-	const char *_Atomic report;	/* what the device says, not yet asked for */
+	const char *_Atomic report;	/* the device's message, not yet asked for */
 	atomic_bool busy;		/* the model has work that goes on without an access */
 
 	_Alignas(128) struct embedded_jobs jobs;
@@ -233,7 +233,7 @@ void mimic_embedded_leave(struct embedded_instance *instance);
 
 /* With the lock: everything that can take effect does. Did anything? */
 bool mimic_embedded_drain(struct embedded_instance *instance);
-/* With the lock: throws away what was posted and lets every waiting thread go on; its answer is 0. */
+/* With the lock: drops all posts and lets every waiting thread go on; its answer is 0. */
 void mimic_embedded_discard(struct embedded_instance *instance);
 
 /* wait.c */
@@ -248,7 +248,7 @@ bool mimic_embedded_await(struct embedded_instance *instance, struct embedded_la
 bool mimic_embedded_is_over(struct embedded_lane *lane, uint64_t ticket);
 /* With the lock: the wait of this lane is over. */
 void mimic_embedded_settle(struct embedded_instance *instance, struct embedded_lane *lane);
-/* With the lock: the thread starts something new; what it still waits for is withdrawn. */
+/* With the lock: the thread starts something new; its access that still waits is withdrawn. */
 void mimic_embedded_abandon(struct embedded_instance *instance, struct embedded_lane *lane);
 /* Does a thread that could help run on another CPU, as far as we know? */
 bool mimic_embedded_peer_is_elsewhere(struct embedded_instance *instance, struct embedded_lane *lane);
@@ -259,7 +259,7 @@ bool mimic_embedded_has_news(struct embedded_instance *instance);
 
 /* explain.c */
 
-/* Without the lock: this thread has waited for long, and tells what for. */
+/* Without the lock: this thread has waited for long, and reports the reason. */
 void mimic_embedded_explain(struct embedded_instance *instance, struct embedded_lane *lane, uint64_t ticket,
 			    struct mimic_wait *wait);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The embedded transport's models: how one is made, with its memory, and what it asks of us. */
+/* The embedded transport's models: makes them, with their memory, and answers their calls. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ static void on_report(void *context, const char *text)
 	atomic_store_explicit(&instance->report, text, memory_order_relaxed);
 }
 
-/* From inside the model's calls: what it is about is asked at the end of the section. */
+/* From inside the model's calls: the reason is read at the end of the section. */
 static void on_interrupt(void *context)
 {
 	((struct embedded_instance *)context)->events_raised = true;

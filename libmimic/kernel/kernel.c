@@ -300,7 +300,7 @@ static bool is_alive(struct mimic_device *device)
 	return mimic_daemon_session_is_alive(mimic_daemon_device(device)->generation);
 }
 
-/* Its node is the file: what is mapped of it is the program's as long as the device is. */
+/* Its node is the file: mappings of it are the program's as long as the device is. */
 static int kernel_device_memory(struct mimic_device *base, struct mimic_memory_file *file)
 {
 	const struct kernel_device *device = (const struct kernel_device *)base;

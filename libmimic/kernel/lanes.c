@@ -2,7 +2,7 @@
 /*
  * Devices whose driver gives lanes itself, because no socket leads to the daemon: in a virtual
  * machine the daemon is on the host, and lanes are memory of the PCI function. All nodes of one device
- * are one session; what a session asks goes by calls of one of them.
+ * are one session; a session's requests go by calls of one of them.
  */
 #include <errno.h>
 #include <fcntl.h>

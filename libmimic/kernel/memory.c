@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Memory on the kernel transport. Nothing has to be shared: what is registered
+ * Memory on the kernel transport. Nothing has to be shared: memory that is registered
  * is remembered, so that a program's mistakes get the answers that they get on
  * the daemon transport.
  */

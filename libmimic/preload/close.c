@@ -69,7 +69,7 @@ static int kernel_close_range(unsigned int first, unsigned int last, int flags)
 	return (int)NEXT(syscall)(SYS_close_range, first, last, flags);
 }
 
-/* With `flags`, what lies between the library's descriptors. The first error, as -1 with errno. */
+/* With `flags`, the ranges between the library's descriptors. The first error, as -1 with errno. */
 static int close_between(unsigned int first, unsigned int last, int flags)
 {
 	int kept;

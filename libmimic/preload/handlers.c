@@ -2,8 +2,8 @@
 /*
  * The program's handlers of signals that we do not need for ourselves. The kernel gets ours,
  * with the program's flags and mask: it keeps the program's from where the device cannot be
- * used, shows the program its own context, wherever the signal came to, and calls what the
- * program has set.
+ * used, shows the program its own context, wherever the signal came to, and calls the handler
+ * that the program has set.
  */
 #include <signal.h>
 

@@ -30,7 +30,7 @@ static int copy_out(void *to, const void *from, size_t size)
 	       (long)size ? 0 : -EFAULT;
 }
 
-/* A structure that begins with its size. A longer one is a later version's: what we do not know must be 0. */
+/* A structure that begins with its size. A longer one is a later version's: unknown fields must be 0. */
 static int get_structure(void *structure, uint32_t size, const char *from)
 {
 	char rest[64];

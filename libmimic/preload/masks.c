@@ -182,7 +182,7 @@ EXPORT int sigrelse(int number)
 
 /* --- calls that wait with another mask ----------------------------------------- */
 
-/* Sets the program's view for the length of a call; *without is what the kernel may have. */
+/* Sets the program's view for the length of a call; *without is the mask for the kernel. */
 static const sigset_t *wait_begin(const sigset_t *set, sigset_t *without, unsigned int *before)
 {
 	*before = blocked_bits;

@@ -325,7 +325,7 @@ EXPORT int munmap(void *address, size_t length)
 	return result;
 }
 
-/* Device pages stay PROT_NONE for the kernel; the table keeps what the program asked for. */
+/* Device pages stay PROT_NONE for the kernel; the table keeps the program's protection. */
 static int protect_pages(char *start, size_t length, int protection)
 {
 	size_t offset;

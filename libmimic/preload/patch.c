@@ -224,7 +224,7 @@ int mimic_preload_patch_fetch(uintptr_t rip, struct mimic_instruction *instructi
 			return -EAGAIN;
 		error = mimic_decode(bytes, sizeof(bytes), instruction);
 	}
-	/* Another thread has trapped on it, too, and was faster. Or its jump was what we read, and is taken back now. */
+	/* Another thread has trapped on it, too, and was faster. Or we read its jump, now taken back. */
 	site = mimic_preload_patch_find(rip);
 	if ((site && mimic_preload_patch_is_in_text(site)) || mimic_preload_code_sequence() != sequence)
 		return -EAGAIN;
@@ -239,7 +239,7 @@ bool mimic_preload_patch_is_stop(uintptr_t rip)
 		return false;
 	if (mimic_preload_code_is_stop(rip))
 		return true;
-	/* It was one: by now the jump, or what stood there before, is whole. */
+	/* It was one: by now the jump, or the instruction before it, is whole. */
 	site = mimic_preload_patch_find(rip);
 	return site && *(const volatile uint8_t *)rip != PATCH_STOP_BYTE;
 }
@@ -277,7 +277,7 @@ static void forget_locked(uintptr_t start, size_t length, bool is_gone)
 	uintptr_t from = 0;
 	unsigned int i;
 
-	/* In the order of addresses: a jump is taken back before what it borrows changes. */
+	/* In the order of addresses: a jump is taken back before the bytes that it borrows change. */
 	for (;;) {
 		for (next = NULL, low = UINTPTR_MAX, i = 0; i < count; i++) {
 			struct patch_site *site = mimic_preload_patch_site(i);

@@ -23,7 +23,7 @@
 #define PATCH_SITES_MAX 32768u
 #define PATCH_PAGES_MAX 8192u
 
-/* Why no more text is changed; what was changed before stays. */
+/* Why no more text is changed; earlier changes stay. */
 enum patch_end {
 	PATCH_GOES_ON,
 	PATCH_END_SYSTEM, /* text that can be written is refused */
@@ -42,7 +42,7 @@ struct patch_site {
 	struct patch_block block;
 	uint8_t jump[PATCH_JUMP_MAX];
 	struct patch_site *next_in_page;
-	uint16_t former; /* what stood for the address before: its number, and 1 */
+	uint16_t former; /* the earlier site of the address: its number, and 1 */
 	_Atomic uint64_t calls; /* accesses by the trampoline, counted for --stat only */
 	_Atomic uint64_t traps;
 };
@@ -95,9 +95,9 @@ bool mimic_preload_patch_is_as_known(uintptr_t address, const uint8_t *original,
 struct patch_site *mimic_preload_patch_find_same(const struct patch_site *site);
 /* A trampoline, unless it has one, and its jump; site->refusal says why not. */
 void mimic_preload_patch_install(struct patch_site *site);
-/* Of what lies before `end`: the rest is not the program's text any more. */
+/* Of sites before `end`: the rest is not the program's text any more. */
 bool mimic_preload_patch_take_back_before(struct patch_site *site, uintptr_t end);
-/* Of what lies from `end` on, likewise. */
+/* Of sites from `end` on, likewise. */
 void mimic_preload_patch_take_back_behind(struct patch_site *site, uintptr_t end);
 /* No text may be written: nothing is tried any more. In patch.c. */
 void mimic_preload_patch_refuse(void);
@@ -178,7 +178,7 @@ size_t mimic_preload_code_original(uintptr_t address, uint8_t *bytes, size_t cou
 				   enum patch_refusal *refusal);
 /*
  * Writes `count` bytes over an instruction while other threads may execute it. They
- * meet either what was there or what is there then. 0 or -errno: nothing was changed.
+ * meet either the old bytes or the new ones. 0 or -errno: nothing was changed.
  */
 int mimic_preload_code_write(uintptr_t address, const uint8_t *bytes, size_t count);
 int mimic_preload_code_start(void);
@@ -192,7 +192,7 @@ bool mimic_preload_code_is_stop(uintptr_t address);
 bool mimic_preload_code_read(uintptr_t address, uint8_t *bytes, size_t count);
 /* Another number when text has been written, or is being written. */
 unsigned int mimic_preload_code_sequence(void);
-/* No site in this range any more; if it is gone, what comes there next is other text. */
+/* No site in this range any more; if it is gone, other text may come there next. */
 void mimic_preload_code_close(uintptr_t start, size_t length, bool is_gone);
 /* Of the ranges that are known: is each still the text that it was? Calls for those that are not. */
 void mimic_preload_code_check(void (*gone)(uintptr_t start, size_t length));
@@ -205,8 +205,7 @@ struct patch_frame {
 	uint64_t rip; /* the instruction; the one behind it, once it is complete */
 	struct mimic_vectors *outer_vectors; /* mimic_vectors_place before this call; NULL as a rule */
 	struct mimic_vectors *vectors;
-	/* While is_loading and until rip moves on, these two stand for what the load changes of `registers`.
-	 */
+	/* While is_loading and until rip moves on, in place of the `registers` that the load changes. */
 	uint64_t old_value;
 	uint64_t old_flags;
 	uint64_t is_loading;
@@ -257,7 +256,7 @@ static inline void mimic_preload_vectors_show(struct mimic_vectors *kept)
 /* --- patch_context.c: a signal that comes to a trampoline ----------------------- */
 
 struct patch_shown {
-	bool is_other; /* than the program's: what follows counts */
+	bool is_other; /* than the program's: the other fields count */
 	struct patch_frame *frame; /* of the call that was interrupted; NULL: none was */
 	struct patch_frame *current;
 	gregset_t real;
@@ -265,7 +264,7 @@ struct patch_shown {
 };
 /* Changes the context of a signal to the program's own instruction and registers. */
 void mimic_preload_patch_show(ucontext_t *context, struct patch_shown *shown);
-/* After the program's handler: on with what was interrupted, unless the handler has sent the program
+/* After the program's handler: on with the interrupted code, unless the handler has sent the program
  * elsewhere. */
 void mimic_preload_patch_resume(ucontext_t *context, const struct patch_shown *shown);
 /* true: the end of such a call that a handler has sent elsewhere; the context is where to. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A signal that comes while a thread stands in a trampoline, or in what that calls. The program's
+ * A signal that comes while a thread stands in a trampoline, or in a function that it calls. The program's
  * handler sees its own instruction, not begun or complete, with its own registers.
  *
  * The context is put back for the length of the handler; then the thread goes on where it was. A handler
@@ -99,7 +99,7 @@ static void show_half(greg_t *gregs, const struct patch_frame *frame, bool is_sa
 	show_ends(gregs, (uintptr_t)(frame + 1), false);
 }
 
-/* true: the thread is in the stub, or in what it calls; `gregs` is the program's. */
+/* true: the thread is in the stub, or in a function that it calls; `gregs` is the program's. */
 static bool show_call(greg_t *gregs, struct patch_frame *current)
 {
 	uintptr_t rip = (uintptr_t)gregs[REG_RIP];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * x86-64: what a trampoline calls. Everything that the program has in registers is kept
+ * x86-64: the stub that a trampoline calls. Everything that the program has in registers is kept
  * in a frame below its red zone: a compiler's code follows, which uses any of them.
  *
  * The frame's unwind table leads from here to the program's own instruction: debuggers and

@@ -11,7 +11,7 @@
 /* Jumps that borrow each other's bytes, one behind the other. */
 #define CHAIN_MAX 12u
 
-/* --- what stands in the text ------------------------------------------------------- */
+/* --- the bytes of the text --------------------------------------------------------- */
 
 bool mimic_preload_patch_is_in_text(const struct patch_site *site)
 {
@@ -41,7 +41,7 @@ bool mimic_preload_patch_is_as_known(uintptr_t address, const uint8_t *original,
 	return true;
 }
 
-/* A debugger's breakpoints would change what a jump borrows. Looked up once. */
+/* A debugger's breakpoints would change bytes that a jump borrows. Looked up once. */
 static bool is_traced(void)
 {
 	static int answer = -1;

@@ -124,7 +124,7 @@ static bool next(struct cursor *cursor, uint8_t *byte)
 	return true;
 }
 
-/* ModRM of an address with what belongs to it, but not one relative to the instruction's own. */
+/* ModRM of an address with its SIB and displacement, but not one relative to the instruction's own. */
 static bool skip_address(struct cursor *cursor, uint8_t modrm)
 {
 	unsigned int mode = modrm >> 6;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * How an instruction that has trapped is replaced by a jump, and what the jump
+ * How an instruction that has trapped is replaced by a jump, and the code that the jump
  * leads to. Pure functions of bytes and addresses: nothing here reads the
  * program's text or writes it. patch_plan_x86.c is x86-64's; another
  * architecture has a file of its own beside it.
@@ -95,7 +95,7 @@ bool mimic_preload_patch_code(const struct patch_target *target, uintptr_t place
 struct patch_moment {
 	bool is_after; /* the instruction is complete: the program stands behind it */
 	bool has_frame; /* the stack pointer is PATCH_ROOM too low */
-	bool has_saved; /* what the check needs as a register (rcx) lies at the stack pointer */
+	bool has_saved; /* rcx, which the check needs, lies at the stack pointer */
 };
 struct patch_moment mimic_preload_patch_moment(unsigned int length, unsigned int offset, uint64_t scratch);
 /* Where in the trampoline the original instruction stands. */
@@ -112,7 +112,7 @@ size_t mimic_preload_patch_moved_size(unsigned int length);
 bool mimic_preload_patch_moved_code(const struct patch_target *target, uintptr_t place,
 				    uint8_t code[PATCH_CODE_MAX]);
 
-/* Below the stack pointer: the red zone of the ABI, and what a trampoline keeps. */
+/* Below the stack pointer: the red zone of the ABI, and registers that a trampoline keeps. */
 #define PATCH_ROOM 256
 /* From the return address of the call of `enter` to the place where the trampoline has `site`. */
 #define PATCH_SITE_OFFSET 29

@@ -69,7 +69,7 @@ enum patch_refusal mimic_preload_patch_form(const struct mimic_instruction *inst
 	return PATCH_FITS;
 }
 
-/* false: some of what it reaches is no address of a program. */
+/* false: a part of its range is no address of a program. */
 static bool make_window(uintptr_t address, const uint8_t *bytes, unsigned int length, unsigned int prefixes,
 			struct patch_window *window)
 {
@@ -172,8 +172,8 @@ static void put_address(uint8_t *code, const struct mimic_instruction *instructi
 
 /*
  * rcx becomes 0 if the address in it lies in the block. No flags: a rotation of BMI2 brings the key down,
- * a subtraction by lea compares it, jrcxz branches. Of the key 32 bits are compared; what else agrees in them
- * by chance is found out by whom the trampoline calls.
+ * a subtraction by lea compares it, jrcxz branches. Of the key 32 bits are compared; the function that the
+ * trampoline calls finds another key that agrees in them by chance.
  */
 static void put_compare(uint8_t *code, struct patch_block block)
 {

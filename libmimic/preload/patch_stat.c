@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* `mimic run --stat`: at the end, which instructions trapped, and what became of them. */
+/* `mimic run --stat`: at the end, the instructions that trapped, and whether they were replaced. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The program's text: which files it comes from, what it was, and how it is changed while
+ * The program's text: the files that it comes from, its old bytes, and how it is changed while
  * other threads execute it. By system calls of our own, because all this happens in a handler.
  */
 #include <errno.h>
@@ -17,7 +17,7 @@
 #define RANGES_MAX 256u
 #define OTHER_PROCESS_YIELDS 2000u
 
-/* Text of one file. `view` is the file itself, mapped for reading: what the text was. */
+/* Text of one file. `view` is the file itself, mapped for reading: the old text. */
 struct range {
 	uintptr_t start, end;
 	const uint8_t *view;
@@ -302,7 +302,7 @@ int mimic_preload_code_start(void)
 	return (int)membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE);
 }
 
-/* After this, no thread executes what it has fetched before. */
+/* After this, no thread executes instructions that it has fetched before. */
 int mimic_preload_code_synchronize(void)
 {
 	long error = atomic_load(&is_stopped) ? -EPERM

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The preload library of `mimic run`: what its files share.
+ * The preload library of `mimic run`: declarations that its files share.
  *
  * A descriptor of ours is a sealed, empty memfd, and it is known by its inode,
  * never by its number: so dup(), fork() and SCM_RIGHTS need no bookkeeping. A
@@ -86,8 +86,8 @@ struct node mimic_preload_node_of_path(int directory, const char *path);
 /* Before anything is opened: where the kernel has nodes of its own, they are left to it. */
 void mimic_preload_nodes_start(void);
 /*
- * The kind whose node of the kernel this descriptor is, if what is mapped of it is to be ours: then accesses go by rings
- * of the session with mimicd, and instructions are replaced. NULL: no such, or it is the kernel's alone.
+ * The kind whose node of the kernel this descriptor is, if its mappings are to be ours: then accesses go by
+ * rings of the session with mimicd, and instructions are replaced. NULL: none, or it is the kernel's alone.
  */
 const struct mimic_kind *mimic_preload_nodes_of_kernel(int descriptor);
 /* The kind whose private devices (tiles) have physical addresses; NULL: none has. */
@@ -141,7 +141,7 @@ struct holder *mimic_preload_files_holder(int descriptor);
 bool mimic_preload_files_keeps(int descriptor);
 /* Is it /dev/mem? *error: 0 if it is the real one, else why that could not be opened. */
 bool mimic_preload_files_is_memory(int descriptor, int *error);
-/* Rewrites what fstat() says of a descriptor of ours. */
+/* Rewrites the result of fstat() for a descriptor of ours. */
 void mimic_preload_files_fix_stat(struct stat *status);
 void mimic_preload_files_describe_node(const struct node *node, struct stat *status);
 /* Some descriptors may be gone: gives back instances that nothing holds. */
@@ -170,7 +170,7 @@ bool mimic_preload_mapping_overlaps(uintptr_t start, size_t length);
 /* The rest with the lock held. */
 int mimic_preload_mapping_insert(uintptr_t address, const struct mapping *mapping);
 size_t mimic_preload_mapping_remove(uintptr_t start, size_t length);
-/* false: the kernel's protection is what counts there. */
+/* false: the kernel's protection counts there. */
 bool mimic_preload_mapping_set_protection(uintptr_t address, int protection);
 /*
  * Another number after each change of the table, and in a child. An access that has announced itself
@@ -205,7 +205,7 @@ enum signal_origin {
 /* Hands a signal to the program as if we were not there. */
 void mimic_preload_signals_deliver(int number, siginfo_t *information, ucontext_t *context,
 				   enum signal_origin origin);
-/* As mimic_signal_defer(); never under a filter of the program's, which may know nothing of what that takes. */
+/* As mimic_signal_defer(); never under a filter of the program's, which may not allow its system calls. */
 bool mimic_preload_signals_defer(int number, siginfo_t *information, void *context);
 /* The program is about to set such a filter. */
 void mimic_preload_signals_filtered(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The program's handlers of SIGSEGV and SIGBUS. The kernel has ours; the
- * program reads back what it set, and its handlers are called with the
+ * program reads back its own settings, and its handlers are called with the
  * semantics that it asked for.
  */
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The operations of a recorded model: what it is asked, and what it answers. */
+/* The operations of a recorded model: records calls and their answers. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -37,7 +37,7 @@ static enum mimic_outcome record_access(struct mimic_model *model, struct mimic_
 	return outcome;
 }
 
-/* Whole values: what a model makes of the bytes that a store does not have is its own. */
+/* Whole values: a model may use bytes that a narrow store does not have. */
 static size_t store_some(struct record_stream *stream, const struct mimic_access *pattern,
 			 const uint64_t *values, size_t count, uint64_t now)
 {
@@ -149,7 +149,7 @@ static void record_owner_gone(struct mimic_model *model, uint64_t owner, uint64_
 	mimic_record_leave(stream);
 }
 
-/* A model that does its jobs itself does them here: what they find in the device's memory goes with them. */
+/* A model may do its jobs itself here: bytes that they find in the device's memory are recorded, too. */
 static void record_tick(struct mimic_model *model, uint64_t now)
 {
 	struct record_stream *stream = mimic_record_stream_of(model);

@@ -26,7 +26,7 @@ struct record_file {
 	dev_t device;
 	ino_t inode;
 	_Atomic int64_t size;	/* that it has at least */
-	atomic_bool is_over;	/* a block was not written whole: what followed it would not be found */
+	atomic_bool is_over;	/* a block was not written whole: later ones would not be found */
 	long kept;		/* a descriptor; -1: it is opened for each block */
 	pid_t process;		/* a child of it writes nothing here */
 	atomic_flag lock;	/* of the list */
@@ -72,7 +72,7 @@ static int write_all(long fd, int64_t at, const void *bytes, size_t size)
 	return (size_t)written == size ? 0 : -ENOSPC;
 }
 
-/* Is it still the file that we made? Another one may get its inode, but not what was in it. */
+/* Is it still the file that we made? Another one may get its inode, but not its content. */
 static bool is_ours(const struct record_file *file, long fd, int64_t *size)
 {
 	struct stat status;
@@ -137,7 +137,7 @@ int mimic_record_file_append(struct record_file *file, const void *bytes, size_t
 		return (int)fd;
 	if (is_ours(file, fd, &at))
 		error = write_all(fd, at, bytes, size);
-	/* Another file in the place of ours may make room for it again, but ours is what a kept descriptor is of. */
+	/* Another file in the place of ours may make room for it again, but a kept descriptor is of ours. */
 	if (error && (error != -ESTALE || file->kept >= 0) && !atomic_exchange(&file->is_over, true))
 		mark_as_cut(file);
 	if (!error)

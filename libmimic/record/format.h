@@ -30,7 +30,7 @@
 struct record_file_header {
 	char magic[8];
 	uint32_t version;
-	uint32_t checksum;	/* of what is before it */
+	uint32_t checksum;	/* of the bytes before it */
 };
 
 struct record_block_header {

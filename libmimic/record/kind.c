@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Kinds of devices whose models are recorded: their own functions, but for what takes a model. */
+/* Kinds of devices whose models are recorded: their own functions, except those that take a model. */
 #include <pthread.h>
 
 #include "libmimic/record/stream.h"

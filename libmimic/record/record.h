@@ -51,7 +51,7 @@ struct record_file *mimic_record_file_make(const char *path);
 /* Its models are destroyed. */
 void mimic_record_file_free(struct record_file *file);
 struct mimic_model *mimic_record_model_make(struct record_file *file, const struct record_model *what);
-/* Ends the stream, whether the model is in use or not: what comes later is not recorded. */
+/* Ends the stream, whether the model is in use or not: later calls are not recorded. */
 void mimic_record_model_end(struct mimic_model *model);
 void mimic_record_model_destroy(struct mimic_model *model);
 /*

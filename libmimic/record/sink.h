@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Where records are written: a stream's block, or what a job keeps until it is handed back. */
+/* Where records are written: a stream's block, or the log of a job until it is handed back. */
 #ifndef LIBMIMIC_RECORD_SINK_H
 #define LIBMIMIC_RECORD_SINK_H
 
@@ -14,7 +14,7 @@ struct record_sink {
 	unsigned char *start;
 	unsigned char *at;
 	unsigned char *end;
-	/* Makes room, at least SINK_ROOM bytes. If it cannot it says `failed`, and forgets what there is. */
+	/* Makes room, at least SINK_ROOM bytes. If it cannot it sets `failed`, and drops its bytes. */
 	void (*full)(struct record_sink *sink);
 	bool failed;
 };

@@ -10,7 +10,7 @@
 #include "libmimic/base/raw_syscall.h"
 #include "libmimic/record/stream.h"
 
-#define BLOCK_AGE 100000000u	/* ns; what is older is written, should the program be killed */
+#define BLOCK_AGE 100000000u	/* ns; older records are written, should the program be killed */
 #define LOG_BYTES 65536u	/* of a job, at first */
 #define PAGE_BYTES 4096u
 #define END_LOOKS 200		/* for a call that does not come back, a tenth of a millisecond each */
@@ -45,7 +45,7 @@ static void block_full(struct record_sink *sink)
 	flush((struct record_stream *)((char *)sink - offsetof(struct record_stream, sink)));
 }
 
-/* --- what a job keeps ------------------------------------------------------------------------ */
+/* --- the log of a job ------------------------------------------------------------------------ */
 
 static void log_full(struct record_sink *sink)
 {

@@ -22,7 +22,7 @@ struct record_port {
 struct record_job {
 	struct record_stream *stream;
 	void *inner;
-	struct record_sink log;		/* what it asks while it runs */
+	struct record_sink log;		/* its calls while it runs */
 	unsigned int slot;
 	bool is_out;
 	bool is_recorded;
@@ -58,7 +58,7 @@ struct record_stream {
 	struct record_sink sink;	/* the block */
 
 	void *memory;			/* of the device; NULL: none */
-	unsigned char *last;		/* what of it was written last */
+	unsigned char *last;		/* its bytes that were written last */
 	size_t memory_size;
 
 	struct record_job *jobs;
@@ -87,7 +87,7 @@ int mimic_record_file_append(struct record_file *file, const void *bytes, size_t
 /* The begin of a call. false: it is not recorded. */
 bool mimic_record_enter(struct record_stream *stream);
 void mimic_record_leave(struct record_stream *stream);
-/* Within: what the call is, and when. */
+/* Within: the kind of call, and its time. */
 void mimic_record_call(struct record_stream *stream, enum record_code code, uint64_t now);
 /* Records the changes of the device's memory since the last time. */
 void mimic_record_memory(struct record_stream *stream);

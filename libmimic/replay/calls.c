@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The recorded calls, made again; and what they answer. */
+/* The recorded calls, made again, and their answers compared. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

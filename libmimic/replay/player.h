@@ -42,7 +42,7 @@ struct replay_player {
 	void *own_memory;		/* if it is ours */
 	size_t memory_size;
 	unsigned char *last;		/* as the recording had it last */
-	unsigned char *before;		/* what a job of a tick finds */
+	unsigned char *before;		/* the bytes that a job of a tick finds */
 	struct replay_job *jobs;
 	unsigned int job_count;
 	struct replay_port ports[RECORD_PORTS_MAX];
@@ -66,7 +66,7 @@ const char *mimic_replay_code_name(unsigned int code);
 
 /* begin.c */
 
-/* The stream's first record: what device it is. */
+/* The stream's first record: the device. */
 void mimic_replay_read_start(struct replay_player *player);
 /* The device. 0, or -errno with a text. */
 int mimic_replay_make(struct replay_player *player, char *text, size_t size);
@@ -89,7 +89,7 @@ void mimic_replay_end_jobs(struct replay_player *player);
 
 /* The changes of the device's memory that the recording has, into player->last. */
 void mimic_replay_memory_read(struct replay_player *player);
-/* A job has run that found `before`: is what it changed as recorded? Then it is all as recorded. */
+/* A job has run that found `before`: are its changes as recorded? Then all of it is as recorded. */
 void mimic_replay_memory_compare(struct replay_player *player, const unsigned char *before);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Replays a recording: a model of the recorded kind and parameters gets every call that
- * was recorded, its memory is what was recorded, and all that it answers is compared.
+ * was recorded, its memory has the recorded bytes, and all of its answers are compared.
  */
 #ifndef LIBMIMIC_REPLAY_H
 #define LIBMIMIC_REPLAY_H
@@ -30,7 +30,7 @@ struct mimic_replay_difference {
 enum mimic_replay_end {
 	MIMIC_REPLAY_WHOLE,	/* up to the device's end */
 	MIMIC_REPLAY_CUT,	/* there is no more, but the end is missing */
-	MIMIC_REPLAY_BAD,	/* what is there is no recording: see the damage */
+	MIMIC_REPLAY_BAD,	/* the bytes are no recording: see the damage */
 };
 
 /* The outcome of one device. */
