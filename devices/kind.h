@@ -100,7 +100,7 @@ struct mimic_jobs {
 	bool (*has)(const struct mimic_model *model);
 	/* NULL: there is none. */
 	void *(*take)(struct mimic_model *model);
-	/* Comes back after a few milliseconds at the latest; what is left is another job. */
+	/* Comes back after a few milliseconds at the latest; the rest is another job. */
 	void (*run)(void *job);
 	void (*done)(struct mimic_model *model, void *job, uint64_t now);
 	/*
@@ -220,7 +220,7 @@ struct mimic_kind {
 	bool (*is_for_stores)(const struct mimic_access *load);
 	/*
 	 * Does this access drop translations? A device whose memory is reached through page tables of
-	 * somebody else (a virtual machine) has to forget what was found in them. NULL: none does.
+	 * somebody else (a virtual machine) has to drop its translations. NULL: none does.
 	 */
 	bool (*is_flush)(const struct mimic_access *access);
 	/*

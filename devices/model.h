@@ -68,7 +68,7 @@ struct mimic_memory {
 	 */
 	long (*gather)(void *context, const uint64_t *addresses, size_t count,
 		       unsigned int size, uint64_t tag, uint64_t *values);
-	/* Reads `size` bytes. 0 or -EFAULT; on -EFAULT the buffer holds what could be read, then zeros. */
+	/* Reads `size` bytes. 0 or -EFAULT; then the buffer holds the bytes that could be read, and zeros. */
 	int (*read)(void *context, uint64_t address, void *buffer, size_t size);
 	/*
 	 * Reads `count` rows of `size` (1 to 64) bytes each: row i from addresses[i] to
@@ -98,7 +98,7 @@ struct mimic_memory {
 };
 
 /*
- * For virtual time: what a model would do at once, in steps whose times somebody else
+ * For virtual time: work that a model would do at once, in steps whose times somebody else
  * knows. `step` says what of: a number of the device. Memory is asked between begin() and
  * end(), for that step.
  */

@@ -17,7 +17,7 @@
 #include "devices/kind.h"
 
 /*
- * The version of what devices/ and libmimic agree on. 0: it may change with each release,
+ * The version of the interface between devices/ and libmimic. 0: it may change with each release,
  * so that a plugin fits the release that it was compiled for, and no other.
  */
 #define MIMIC_PLUGIN_VERSION 0u

@@ -46,7 +46,7 @@ static inline uint64_t mimic_attach_space(uint64_t value)
 
 enum mimic_peek {
 	MIMIC_PEEK_VALUE,	/* a load would answer this */
-	MIMIC_PEEK_WAITS,	/* a load would wait; the value is what it would be answered with now */
+	MIMIC_PEEK_WAITS,	/* a load would wait; the value is the answer that it would get now */
 	MIMIC_PEEK_NONE,	/* the device, as it is configured, has no such unit or index */
 };
 
@@ -95,7 +95,7 @@ struct mimic_register_block {
 	const char *name;	/* "context" */
 	bool is_numbered;	/* names say which unit: "context 3 STATUS" */
 	bool has_indices;	/* names say the index also where there is one only */
-	uint8_t access;		/* what the block is for; MIMIC_REGISTER_RW: both */
+	uint8_t access;		/* of the block; MIMIC_REGISTER_RW: both */
 	uint16_t page, pages;	/* it is on these */
 	uint16_t units;		/* on each of them */
 	uint32_t size;		/* bytes of a unit */

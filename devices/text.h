@@ -12,7 +12,7 @@
 struct mimic_text {
 	char *bytes;	/* ends with 0, whatever is added */
 	size_t size;	/* of these, the 0 included */
-	size_t length;	/* counts what had no room, too, as snprintf's */
+	size_t length;	/* counts characters without room, too, as snprintf's */
 };
 
 /* Empty, in `size` bytes; `bytes` may be NULL if size is 0. */

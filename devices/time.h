@@ -4,8 +4,8 @@
  * time. A kind that has this (kind->time) can be beside the cores of a modelled SoC
  * (sim/runtime).
  *
- * `now` never goes back over all calls. Data is right at every moment: what a program gets
- * is what memory held when it was read.
+ * `now` never goes back over all calls. Data is right at every moment: a program gets
+ * the value that memory held when it was read.
  */
 #ifndef MIMIC_DEVICES_TIME_H
 #define MIMIC_DEVICES_TIME_H
@@ -35,7 +35,7 @@ struct mimic_time_host {
 	/* As those of struct mimic_memory. NULL: for devices that do not move rows. */
 	long (*read_rows)(void *context, const uint64_t *addresses, size_t count, size_t size, void *rows);
 	long (*write_rows)(void *context, const uint64_t *addresses, size_t count, size_t size, const void *rows);
-	/* The bytes themselves. 0 or -EFAULT; on -EFAULT the buffer holds what could be read, then zeros. */
+	/* The bytes themselves. 0 or -EFAULT; then the buffer holds the bytes that could be read, and zeros. */
 	int (*read)(void *context, uint64_t address, void *buffer, unsigned int size);
 	int (*atomic)(void *context, uint64_t address, enum mimic_atomic operation, uint32_t operand,
 		      uint32_t expected, uint32_t *old);
@@ -104,10 +104,10 @@ struct mimic_time {
 	size_t (*post)(struct mimic_timed *device, const struct mimic_access *pattern, const uint64_t *values,
 		       size_t count, uint64_t *now, uint64_t until, bool *waits);
 	/*
-	 * A kernel that the modelled hardware has for what a library is about to do, of a shape in the device's own terms,
-	 * begins at `now`. 0: complete() will be called for `owner`, with data 0 or -errno; the library then does the
-	 * work, and until end_kernel() what it asks of this part of the device takes no time. -ENOSYS: there is no such
-	 * kernel, or another -errno. NULL: -ENOSYS.
+	 * A kernel that the modelled hardware has for the next work of a library, of a shape in the device's
+	 * own terms, begins at `now`. 0: complete() will be called for `owner`, with data 0 or -errno; the
+	 * library then does the work, and until end_kernel() its accesses to this part of the device take no
+	 * time. -ENOSYS: there is no such kernel, or another -errno. NULL: -ENOSYS.
 	 */
 	int (*begin_kernel)(struct mimic_timed *device, uint64_t owner, unsigned int part, const uint64_t *shape,
 			    size_t count, uint64_t now);
@@ -118,8 +118,8 @@ struct mimic_time {
 	/* Does all work up to and including `now`. */
 	void (*advance)(struct mimic_timed *device, uint64_t now);
 	/*
-	 * Does all work that comes before `until`, but ends when it has called complete(). Returns the time of
-	 * what it did last. May be NULL: advance() is called for each time that next() says.
+	 * Does all work that comes before `until`, but ends when it has called complete(). Returns the time
+	 * of its last step. May be NULL: advance() is called for each time that next() says.
 	 */
 	uint64_t (*advance_until)(struct mimic_timed *device, uint64_t until);
 	/* When it next does something by itself; UINT64_MAX: only after another access. */

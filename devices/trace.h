@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Events of a model: what happens inside of it, for a trace and for USDT probes.
+ * Events inside of a model, for a trace and for USDT probes.
  *
  * The driver that makes a model may give it a trace (`trace` of its struct mimic_model). A
  * model without one pays a branch that is never taken at a few places of each call.
@@ -93,7 +93,7 @@ enum mimic_trace_track {
 /*
  * _(number, name, category, phase, track, names of: unit, address, size, value, id; meaning)
  * A name of "" is not shown; behind a colon: x hexadecimal, r the name of the register,
- * w what dropped words, o how work ended, f the answer to a page fault, l level of a queue.
+ * w the reason for dropped words, o how work ended, f the answer to a page fault, l level of a queue.
  * A number is never used for another event.
  */
 #define MIMIC_TRACE_EVENTS(_) \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The state of one DARE, and what its files call of each other.
+ * The state of one DARE, and functions that several of its files call.
  *
  *   model.c    creation, which page an access goes to, the model's operations
  *   context.c  registers of a context
@@ -15,7 +15,7 @@
  *   save.c     images of the state
  *   isa.c      instruction words
  *
- * Models are linked into one library: what several files here use is called
+ * Models are linked into one library: functions that several files here use are called
  * mpu_something, or dare_something if others use it too.
  */
 #ifndef MIMIC_DARE_INTERNAL_H
@@ -176,7 +176,7 @@ struct turned_slot {
 };
 
 struct dare {
-	struct mimic_model model;	/* first: the model is what others hold */
+	struct mimic_model model;	/* first: others hold a pointer to it */
 	struct mimic_host host;
 	struct dare_config config;
 	const struct dare_kernels *kernels;
@@ -263,7 +263,7 @@ enum step dare_mpu_queue_put_stream(struct dare *d, struct dare_context *c, uint
 /* Executes up to *budget instructions from the head on. */
 void dare_mpu_queue_advance(struct dare *d, struct dare_context *c, unsigned int *budget);
 bool dare_mpu_queue_is_full(const struct dare *d, const struct dare_context *c);
-/* The head ends in an error; what is behind it is dropped. */
+/* The head ends in an error; instructions behind it are dropped. */
 void dare_mpu_queue_fail(struct dare_context *c, enum dare_error error, uint64_t address, unsigned int row);
 void dare_mpu_queue_clear_error(struct dare_context *c);
 
@@ -271,7 +271,7 @@ void dare_mpu_queue_clear_error(struct dare_context *c);
 enum result dare_mpu_execute(struct dare *d, struct dare_context *c, struct queue_entry *entry);
 
 /* watch.c */
-/* As it is before it is executed: what it loads may replace its addresses. */
+/* As it is before it is executed: rows that it loads may replace its addresses. */
 void dare_mpu_watch_take(const struct dare_context *c, const struct queue_entry *entry,
 			 struct dare_dispatched *instruction);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Instruction words to fields and back, and what is known of each instruction.
+ * Instruction words to fields and back, and properties of each instruction.
  * All of it is made from the list of include/mimic/dare_isa.h. No state, no
  * allocation: the model, libdare and the tools share it.
  */

@@ -14,7 +14,7 @@ struct transfer {
 	struct dare_context *c;
 	struct queue_entry *entry;
 	const struct mimic_memory *memory;
-	uint8_t (*rows)[DARE_ROW_BYTES];	/* what is stored, or what a load has read */
+	uint8_t (*rows)[DARE_ROW_BYTES];	/* rows of a store, or rows that a load has read */
 	unsigned int width;			/* bytes of a row */
 	bool writes;
 	uint64_t begin;				/* of a trace */
@@ -307,7 +307,7 @@ static enum result finish(struct transfer *t)
 /*
  * Most tiles lie in one page that is in the TLB: then their rows move at once, and
  * nothing has to be kept of them. false: nothing has happened that cannot happen
- * again, and the requests find out what is in the way.
+ * again, and the requests find the page that is missing.
  */
 static bool move_at_once(struct transfer *t)
 {

@@ -43,7 +43,7 @@ static int page_fault(struct maple *m, uint64_t address, struct requester who)
 		};
 		return -EAGAIN;
 	default:
-		/* A program sees what stayed unresolved, whether there is a driver or not. */
+		/* A program sees a fault that stayed unresolved, whether there is a driver or not. */
 		count(m, MAPLE_COUNTER_faults, 1);
 		maple_mmu_latch(m, address, who.source, who.writes);
 		return -EFAULT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The registers of a MAPLE that can be loaded: what a load does, and what it would answer,
+ * The registers of a MAPLE that can be loaded: the effect of a load, and the answer that it would give,
  * for the state (docs/state.md). Many loads have an effect; a peek has none. A register whose
  * value depends on the thread that loads is peeked as by a thread that has no role.
  */
@@ -30,7 +30,7 @@ static bool loses_init(const struct maple *m)
 	return m->state.stale_count && has_quirk(m, MAPLE_QUIRK_init_after_reset_lost);
 }
 
-/* The same for all size codes: they say how large queues get, not what is answered. */
+/* The same for all size codes: they set the size of queues, not the answer. */
 static uint64_t add_answer(const struct maple *m)
 {
 	for (unsigned int i = 0; i < m->config.queues; i++) {
@@ -141,7 +141,7 @@ static enum mimic_peek maple_peek_CONSUME(const struct mimic_model *model, struc
 	return MIMIC_PEEK_VALUE;
 }
 
-/* A real load arms what it shows for RESOLVE. */
+/* A real load arms the fault that it shows for RESOLVE. */
 static uint64_t fault_status(const struct maple *m)
 {
 	const struct maple_state *s = &m->state;
@@ -271,7 +271,7 @@ uint64_t maple_configuration_load(struct maple *m, struct mimic_access *access)
 #define SHOWN_ON_MMU_QUEUES MIMIC_SHOWN_ELSEWHERE
 #define SHOWN_ON_MMU_FIELDS MIMIC_SHOWN_FOLDER
 #define SHOWN_ON_MMU_MMU_VALUE MIMIC_SHOWN_VALUE
-/* The fault's registers are on the MMU page, what is asked for by a program is on the first. */
+/* The fault's registers are on the MMU page, registers for programs are on the first. */
 #define ROLE_ON_MAPLE_NONE MIMIC_ROLE_NONE
 #define ROLE_ON_MAPLE_RESET MIMIC_ROLE_RESET
 #define ROLE_ON_MAPLE_IDENTIFY MIMIC_ROLE_IDENTIFY

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The state of one MAPLE, and what its files call of each other.
+ * The state of one MAPLE, and functions that several of its files call.
  *
  *   model.c    creation, decoding, the model's operations
  *   queue.c    the queue controller: allocation, roles, words, waiting accesses
@@ -185,7 +185,7 @@ struct maple_state {
 };
 
 struct maple {
-	struct mimic_model model;	/* first: the model is what others hold */
+	struct mimic_model model;	/* first: others hold a pointer to it */
 	struct mimic_host host;
 	struct maple_config config;
 	unsigned int queue_mask;	/* the bits of an offset's field that say which queue */
@@ -193,7 +193,7 @@ struct maple {
 	/* config.queues times config.lima_chunks chunks, then config.lima_loops loops */
 	struct lima_chunk *chunks;
 	struct lima_loop *loops;
-	unsigned int prefetch_budget;	/* what is left of this call's; other work ends with the queue's room */
+	unsigned int prefetch_budget;	/* left of this call's; other work ends with the queue's room */
 	bool unfinished;		/* it was used up */
 	uint64_t pushed[MAPLE_MAX_QUEUES];	/* words, ever: their numbers in a trace */
 };

@@ -93,7 +93,7 @@ enum maple_step {
 	MAPLE_STEP_LIMA_PREFETCH,
 };
 
-/* The queue goes on with what its pace held up. */
+/* The queue goes on with steps that its pace held up. */
 void maple_model_progress(struct mimic_model *model, unsigned int queue, uint64_t now);
 
 /* Which way an access would take now: of *queue, if it is not that of the configuration. */
@@ -116,7 +116,7 @@ struct maple_queue_view {
 };
 int maple_model_queue(const struct mimic_model *model, unsigned int queue,
 		      struct maple_queue_view *view);
-/* Of that, what is looked at often. To each queue's sum its level times `cycles`; words popped, and words in use, of one. */
+/* Parts that are read often: adds each queue's level times `cycles` to its sum; words popped, words in use. */
 void maple_model_add_levels(const struct mimic_model *model, uint64_t cycles, uint64_t sums[MAPLE_MAX_QUEUES]);
 /* Where in memory this store would make the device read a word now; 0: nowhere. A hint: nothing is checked. */
 uint64_t maple_model_pointer(const struct mimic_model *model, const struct mimic_access *access);

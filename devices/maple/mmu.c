@@ -114,7 +114,7 @@ uint64_t maple_mmu_load(struct maple *m, unsigned int field)
 	}
 }
 
-/* Only what was read can be resolved: reading the fault arms it (contract A9). */
+/* Only a fault that was read can be resolved: reading it arms RESOLVE (contract A9). */
 static void resolve(struct maple *m, unsigned int sources, bool present)
 {
 	sources &= m->state.armed;
@@ -131,7 +131,7 @@ static void resolve(struct maple *m, unsigned int sources, bool present)
 		count(m, MAPLE_COUNTER_resolves, 1);
 		MIMIC_TRACE(&m->model.trace, resolve, 0ull, stall->queue, stall->page << PAGE_SHIFT,
 			    present, 0ull, 0ull);
-		/* The latch is another fault's: what was read was the stalled one. */
+		/* The latch is another fault's: the driver read the stalled one. */
 		sources &= ~(1u << i);
 	}
 	if (sources & m->state.fault_source) {

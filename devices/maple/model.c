@@ -287,7 +287,7 @@ static void maple_cancel(struct mimic_model *model, uint64_t owner, uint64_t now
 	}
 }
 
-/* A load that waits for a thread that has ended gets what is still on its way, then the answer of an illegal access. */
+/* A load that waits for an ended thread gets words on their way, then the answer of an illegal access. */
 static void answer_peers(struct maple *m, unsigned int number, bool producer_gone,
 			 bool consumer_gone)
 {

@@ -17,7 +17,7 @@ uint64_t maple_statistics_load(struct maple *m, const struct maple_queue *q)
 	uint64_t pops = m->state.tile_pops;
 	unsigned int index = m->state.statistics_index;
 
-	/* on a copy: reading must not disturb what it reads */
+	/* on a copy: reading must not change the state */
 	maple_queue_clocks(m, &now);
 	m->state.statistics_index = (index + 1) % 4;
 	m->state.tile_pops = 0;

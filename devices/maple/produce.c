@@ -83,7 +83,7 @@ static bool fetch_hangs(const struct maple *m, bool coherent, unsigned int size,
 	       has_quirk(m, MAPLE_QUIRK_coherent_load64_hangs);
 }
 
-/* The RTL never answers this fetch, and so never serves what is behind it in the queue. */
+/* The RTL never answers this fetch, and so never serves the words behind it in the queue. */
 static void queue_hang(struct maple *m, struct maple_queue *q)
 {
 	maple_queue_push(m, q, 0, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The tags of a set-associative cache with least recently used replacement. It holds
- * no data. Which states a line has, and what becomes of one that is replaced, is its
+ * no data. Which states a line has, and how a replaced line is handled, is its
  * user's.
  */
 #ifndef MIMIC_DEVICES_CACHE_H
@@ -24,7 +24,7 @@ enum mimic_cache_state {
 	MIMIC_CACHE_MODIFIED,
 };
 
-/* A word, so that what is asked of a set of four ways lies in one line of the host's caches. */
+/* A word, so that the data of a set of four ways lie in one line of the host's caches. */
 struct mimic_cache_line {
 	uint64_t state : 2;
 	uint64_t note : 4;	/* the user's; 0 when the line is filled */
@@ -33,8 +33,9 @@ struct mimic_cache_line {
 
 struct mimic_cache {
 	/*
-	 * Of each set its tags, which are line numbers (UINT64_MAX: empty), and behind them its lines: 2^set_shift bytes.
-	 * Tags are compared in fours: a set has room for 4, 8 or 16, and what is no way of it stays empty.
+	 * Of each set its tags, which are line numbers (UINT64_MAX: empty), and behind them its lines:
+	 * 2^set_shift bytes. Tags are compared in fours: a set has room for 4, 8 or 16, and places beyond its
+	 * ways stay empty.
 	 */
 	char *sets;
 	uint64_t *orders;	/* of each set: ways of four bits, the latest used lowest, empty ones highest */

@@ -7,7 +7,7 @@
 
 #define INDEX_BITS MIMIC_PAGE_TABLE_INDEX_BITS
 
-/* 1 MB of the address space; what is never touched takes no memory. */
+/* 1 MB of the address space; pages that are never accessed take no memory. */
 int mimic_page_table_init(struct mimic_page_table *table)
 {
 	memset(table, 0, sizeof(*table));

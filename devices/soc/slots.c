@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * How many are taken is a step function of time. Nothing is given back before its time, so cycles in which
- * all are taken stay so, and what overlaps there needs no step of its own: with many accesses that wait, the steps stay few.
+ * all are taken stay so, and accesses that overlap there need no step of their own: with many that wait,
+ * steps stay few.
  */
 #include "devices/soc/slots.h"
 

@@ -45,7 +45,7 @@ struct mimic_tlb {
 
 /* entries must be a power of two from 2 to MIMIC_TLB_MAX. */
 void mimic_tlb_init(struct mimic_tlb *tlb, unsigned int entries);
-/* Drops all entries; the tree keeps what it learnt, as in hardware. */
+/* Drops all entries; the tree keeps its bits, as in hardware. */
 void mimic_tlb_flush(struct mimic_tlb *tlb);
 /* Drops every entry that translates an address of [start, end). */
 void mimic_tlb_invalidate(struct mimic_tlb *tlb, uint64_t start, uint64_t end);

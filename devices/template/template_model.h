@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The template device's model: what the hardware does, as a state machine of devices/model.h. */
+/* The template device's model: the hardware as a state machine of devices/model.h. */
 #ifndef TEMPLATE_MODEL_H
 #define TEMPLATE_MODEL_H
 

@@ -90,7 +90,7 @@ EXECUTE(COUNTER)
 	return virgo_configure_counter(job, command->rs1);
 }
 
-/* Commands that differ in what the command word says only. */
+/* Commands that differ only in the bits of the command word. */
 #define execute_MVOUT_SPAD execute_MVOUT
 #define execute_LOOP_WS_ADDRS_AB execute_LOOP_WS_BOUNDS
 #define execute_LOOP_WS_ADDRS_DC execute_LOOP_WS_BOUNDS

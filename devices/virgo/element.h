@@ -47,7 +47,7 @@ static inline float one_nan(float value)
 }
 #endif
 
-/* Rounds to the nearest integer, ties to even; what does not fit is the nearest that does. */
+/* Rounds to the nearest integer, ties to even; values that do not fit saturate. */
 int32_t virgo_round_to_int32(float value);
 
 /* Elements to lanes, as they are. */

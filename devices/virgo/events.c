@@ -7,7 +7,7 @@ void virgo_raise(struct virgo *v, uint32_t events)
 	uint32_t before = v->cluster.events & v->cluster.events_enabled;
 
 	v->cluster.events |= events;
-	/* 0: what is enabled has changed */
+	/* 0: the enabled events have changed */
 	if (events && !(events & v->cluster.events_enabled & ~before))
 		return;
 	if (v->cluster.events & v->cluster.events_enabled && v->host.interrupt)

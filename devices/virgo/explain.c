@@ -21,7 +21,7 @@ static void explain_barrier(const struct virgo *v, unsigned int number, struct m
 	mimic_text_add_decimal(text, number);
 }
 
-/* Only what belongs to the model's calls: the rest of the unit may be at work. */
+/* Only the part that belongs to the model's calls: a job may be using the rest. */
 static void explain_unit(const struct virgo *v, const struct unit *u, const struct mimic_access *access,
 			 struct mimic_text *text)
 {

@@ -64,7 +64,7 @@ static void take(struct unit *u)
 {
 	struct virgo_job *job = &u->job;
 
-	/* Else it goes on with what it had. */
+	/* Else it goes on with its commands. */
 	if (!u->front.taken)
 		virgo_queue_take(u);
 	u->front.job_state = JOB_OUTSTANDING;

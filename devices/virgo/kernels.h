@@ -15,7 +15,7 @@
 #define KERNEL_DIM_MAX 32
 
 /*
- * A panel of C, and what goes into it: some rows of a row of blocks, and as many
+ * A panel of C, and its operands: some rows of a row of blocks, and as many
  * columns as a vector has lanes. A vector that is wider than DIM takes the same row
  * of several blocks. Operands are blocks, row by row, as in the scratchpad and the
  * accumulator; distances are in lanes. A lane of int8 operands is a pair of int16, the

@@ -2,7 +2,7 @@
 /* LOOP_CONV_WS: the passes of the array. */
 #include "devices/virgo/loop_conv.h"
 
-/* Where the array is: what progress.at counts. */
+/* Where the array is: the counters of progress.at. */
 struct place {
 	uint32_t channel, krow, kcolumn, kchannel, batch, row, column;
 };

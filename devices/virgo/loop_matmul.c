@@ -2,7 +2,7 @@
 /*
  * The multiplication of LOOP_WS: as PRELOAD and COMPUTE for each k, j, i, but with
  * panels of C that a processor keeps in its registers. Operands are used where they
- * lie if their elements are what is multiplied (fp32); else, or if they are to be
+ * lie if their elements are multiplied as they are (fp32); else, or if they are to be
  * transposed or padded, blocks are made of them first. Long sums go in chunks of k,
  * from the first on.
  */
@@ -169,7 +169,7 @@ static void multiply(const struct chunk *c, const struct kernel_panel *panel)
 		c->kernels->multiply_pairs(panel, c->dim);
 }
 
-/* A panel that is not all inside of C: what lies outside must stay as it is. */
+/* A panel that is not all inside of C: bytes outside must stay as they are. */
 static void multiply_edge(const struct chunk *c, const struct kernel_panel *panel, uint32_t rows,
 			  uint32_t columns)
 {

@@ -273,7 +273,7 @@ static uint64_t packed(uint32_t rows, uint32_t columns, uint32_t local)
 	return (uint64_t)rows << 48 | (uint64_t)columns << 32 | local;
 }
 
-/* The array holds what the last PRELOAD and COMPUTE would have left in it. */
+/* The array holds the values that the last PRELOAD and COMPUTE would have left in it. */
 static void leave_array(struct loop *l)
 {
 	struct virgo_job *job = l->job;
@@ -435,7 +435,7 @@ enum work virgo_loop_ws(struct virgo_job *job, uint64_t rs1, uint64_t rs2)
 		.skip = (uint32_t)rs2,
 		.c_spad = c_row ? c_row : w->spad_c,
 	};
-	/* Sets what depends on sizes, too: a loop that goes on needs it again. */
+	/* Sets fields that depend on sizes, too: a loop that goes on needs them again. */
 	enum work work = check(&l, rs1 >> VIRGO_LOOP_A_SPAD_SHIFT & 3,
 			       rs1 >> VIRGO_LOOP_B_SPAD_SHIFT & 3);
 

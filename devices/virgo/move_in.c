@@ -85,7 +85,7 @@ static void to_pixels(struct virgo_job *job, const struct move_in *move, uint32_
 	}
 }
 
-/* Full blocks of a row, to rows that lie block_stride apart: what nearly all moves are. */
+/* Full blocks of a row, to rows that lie block_stride apart: nearly all moves are such. */
 static void whole_blocks(struct virgo_job *job, const struct move_in *move, uint32_t row,
 			 const unsigned char *from, uint32_t blocks)
 {

@@ -170,7 +170,7 @@ static void keep_larger(struct element_type type, union lane *best, const union 
 	}
 }
 
-/* The largest of a window; what lies outside of the output counts as 0. */
+/* The largest of a window; elements outside of the output count as 0. */
 static void pool(struct virgo_job *job, const struct move_out *move, uint32_t prow,
 		 uint32_t pcolumn, unsigned char *to)
 {

@@ -58,7 +58,7 @@ static const char *error_name(unsigned int error)
 	return error < sizeof(names) / sizeof(names[0]) ? names[error] : "?";
 }
 
-/* Appends; the length counts what has no room, too, as snprintf's. */
+/* Appends; the length counts characters without room, too, as snprintf's. */
 static void append(char *text, size_t size, size_t *length, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 

@@ -57,7 +57,7 @@ size_t virgo_save(const struct mimic_model *model, void *image, size_t size)
 	return total;
 }
 
-/* --- what could not have been written -------------------------------------------------------- */
+/* --- images that the model could not have written --------------------------------------------- */
 
 static unsigned int parked_of(const struct cluster *c, unsigned int kind, unsigned int number)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The state of a Virgo cluster, and what its files call of each other.
+ * The state of a Virgo cluster, and functions that several of its files call.
  *
  *   model.c       creation, which page an access goes to, the model's operations
  *   config.c      parameters
@@ -80,7 +80,7 @@ struct command_queue {
 	uint32_t level;
 };
 
-/* --- what the commands configure ------------------------------------------------ */
+/* --- configuration by commands -------------------------------------------------- */
 
 struct load_configuration {
 	uint64_t stride;	/* bytes */
@@ -165,7 +165,7 @@ struct loop_conv {
 	uint32_t out_rows, out_columns, pool_out_rows, pool_out_columns;
 	uint32_t stride, padding, kernel, kernel_dilation;
 	uint32_t pool_size, pool_stride, pool_padding;
-	/* what of it is to be done */
+	/* the part of it that is to be done */
 	uint32_t batches, prows, pcolumns, pchannels, krows, kcolumns, kchannels;
 	uint32_t left, right, top, bottom;		/* paddings of the input */
 	uint32_t pool_left, pool_right, pool_top, pool_bottom;
@@ -173,7 +173,7 @@ struct loop_conv {
 	uint32_t in_stride, weight_stride, out_stride;	/* elements */
 };
 
-/* How far a command is: what its nested loops count, outermost first. */
+/* How far a command is: the counters of its nested loops, outermost first. */
 struct progress {
 	uint32_t phase;
 	uint32_t at[8];
@@ -184,7 +184,7 @@ struct progress {
 /* --- the systolic array ------------------------------------------------------------ */
 
 struct array {
-	/* Weights, or what the output stationary dataflow sums up. */
+	/* Weights, or the sums of the output stationary dataflow. */
 	union lane state[VIRGO_MAX_DIM][VIRGO_MAX_DIM];
 	uint64_t preload;	/* operands of the last preload */
 	uint64_t output;
@@ -225,7 +225,7 @@ struct execution {
 	struct loop_conv loop_conv;
 	struct array array;
 	struct performance_counters performance;
-	uint64_t counters[VIRGO_COUNTER_COUNT];		/* what jobs count */
+	uint64_t counters[VIRGO_COUNTER_COUNT];		/* counted by jobs */
 	uint64_t front_counters[VIRGO_COUNTER_COUNT];	/* the others, when this job was taken */
 	struct dma dma;
 };
@@ -279,7 +279,7 @@ struct front {
 	uint64_t error_rs1;
 	uint64_t error_rs2;
 	uint64_t counter_result;
-	uint64_t counters[VIRGO_COUNTER_COUNT];		/* what accesses count */
+	uint64_t counters[VIRGO_COUNTER_COUNT];		/* counted by accesses */
 	uint64_t published[VIRGO_COUNTER_COUNT];	/* execution.counters of when the job came back */
 	uint32_t counter_select;
 	uint32_t cisc_generation;
@@ -370,7 +370,7 @@ struct cluster {
 };
 
 struct virgo {
-	struct mimic_model model;	/* first: the model is what others hold */
+	struct mimic_model model;	/* first: others hold a pointer to it */
 	struct mimic_host host;
 	struct virgo_config config;
 	const struct virgo_kernels *kernels;

@@ -92,7 +92,7 @@ struct virgo_job *virgo_model_take_job(struct mimic_model *model);
 bool virgo_model_has_job(const struct mimic_model *model);
 /*
  * Does it. Starts nothing, locks nothing, and comes back, at the latest after a
- * few milliseconds, finished or not: what is left is another job.
+ * few milliseconds, finished or not: the rest is another job.
  */
 void virgo_job_run(struct virgo_job *job);
 /* Hands it back. Answers the accesses that waited for it; page faults are asked about here. */
@@ -140,7 +140,7 @@ struct virgo_watch {
 	void (*executed)(void *context, unsigned int unit, bool is_loop);
 	/* The command whose parts were told of is none: an error ended it. */
 	void (*failed)(void *context, unsigned int unit);
-	/* The unit forgets what it has. */
+	/* The unit drops its commands. */
 	void (*reset)(void *context, unsigned int unit);
 };
 /* Of a model that has done nothing yet. It must outlive the model. Only of jobs that the thread of the model's calls runs. */

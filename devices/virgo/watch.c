@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * For virtual time: what commands move and multiply, and where. The model has done it then; its time is somebody
- * else's affair.
+ * For virtual time: the moves and products of commands, and their places. The model has done them when the
+ * watch is told; the watch keeps their time.
  */
 #include "devices/virgo/virgo_internal.h"
 

@@ -103,7 +103,7 @@ static void dare_flush(struct accelerator *accelerator, unsigned int context, un
 			  DARE_CONTROL_FLUSH, sizeof(u64), context);
 }
 
-/* --- what can be seen of it --------------------------------------------------- */
+/* --- attributes --------------------------------------------------------------- */
 
 static void dare_opened(const struct accelerator_context *context)
 {

@@ -13,7 +13,7 @@
 
 /* An access that is not answered yet. */
 struct waiting {
-	uint64_t owner;		/* 0: it has gone; what it has dispatched stays */
+	uint64_t owner;		/* 0: it has gone; its instructions stay */
 	uint64_t data;
 	bool is_fence;
 	struct dare_dispatched instruction;
@@ -33,7 +33,7 @@ struct dare_time {
 	unsigned int waiting_count;
 };
 
-/* --- what the model asks for -------------------------------------------------------------- */
+/* --- calls of the model ------------------------------------------------------------------- */
 
 static const struct mimic_memory *memory_of(void *context, uint64_t address_space)
 {
@@ -188,7 +188,7 @@ bool dare_time_access(struct dare_time *device, struct mimic_access *access, uin
 	return true;
 }
 
-/* Dispatches what has been executed, before `until` if it can. */
+/* Dispatches the instruction that has been executed, before `until` if it can. */
 static bool dispatch_until(struct dare_time *device, uint64_t until)
 {
 	while (!dare_mpu_put(device->mpu, &device->executed, device->now)) {

@@ -5,7 +5,7 @@
  * An instruction is executed when the host dispatches it, so that data is what the program
  * had there then, and its rows are timed afterwards. A store that dispatches one is
  * acknowledged when the queue has taken it; FENCE is answered when all that was dispatched is
- * done in time. Other registers show what has been executed.
+ * done in time. Other registers show instructions as soon as they are executed.
  */
 #ifndef MIMIC_DARE_TIME_H
 #define MIMIC_DARE_TIME_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The state of one MPU in time, and what its files call of each other.
+ * The state of one MPU in time, and functions that several of its files call.
  *
  *   mpu.c         creation, cycles
  *   queue.c       dispatch: the queue before issue
@@ -11,9 +11,9 @@
  *   riq.c         which rows of the RIQ are prefetched
  *   dmu.c         addresses of mgathers ahead of time: VMR, chains
  *   rfu.c         the filter and its threshold
- *   answers.c     what is on its way, ordered by time
+ *   answers.c     answers on their way, ordered by time
  *   statistics.c
- *   trace.c       what of this a trace shows
+ *   trace.c       events of a trace
  */
 #ifndef MIMIC_DARE_TIME_INTERNAL_H
 #define MIMIC_DARE_TIME_INTERNAL_H
@@ -52,7 +52,7 @@ struct uop {
 /* An instruction from its dispatch until its last row is back (load) or sent (store), or it issues (mma). */
 struct entry {
 	uint64_t sequence;	/* in program order */
-	uint32_t generation;	/* of what the place holds */
+	uint32_t generation;	/* of the entry in the place */
 	uint16_t older, newer;	/* in the queue, or of free places: newer */
 	uint16_t candidate_older, candidate_newer;
 	uint8_t kind;		/* enum entry_kind */
@@ -157,7 +157,7 @@ struct dare_mpu {
 	uint64_t sequence;
 	uint64_t dispatch_cycle;	/* of the latest dispatch */
 	unsigned int dispatches;	/* in it */
-	/* the queue before issue: the RIQ, or what the base has in its place */
+	/* the queue before issue: the RIQ, or the base's queue in its place */
 	struct entry entry[ENTRIES];
 	uint16_t free_entry;
 	uint16_t oldest, newest;

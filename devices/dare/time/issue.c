@@ -2,7 +2,7 @@
 /*
  * Scoreboard and issue (IV-B). Each register has a count of those that will write it and of
  * those that still read it. Of the oldest instructions of the queue, as many as the window
- * has, any may issue that has no conflict with what is under way and none with an older one
+ * has, any may issue that has no conflict with one under way and none with an older one
  * that waits. There is no renaming.
  */
 #include "devices/dare/time/internal.h"

@@ -70,7 +70,7 @@ bool dare_time_llc_may_send(struct dare_mpu *mpu, const struct uop *uop, bool is
 	       is_warm(mpu, address_of(uop));
 }
 
-/* A place for a line that will be there at `ready`; what was there is written back if it has to be. */
+/* A place for a line that will be there at `ready`; the old line is written back if it has to be. */
 static struct mimic_cache_line *fill(struct dare_mpu *mpu, uint64_t address, enum mimic_cache_state state,
 				     uint64_t ready)
 {

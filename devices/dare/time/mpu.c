@@ -106,7 +106,7 @@ static bool has_room(const struct dare_time_parameters *p)
 	       p->llc_writes && p->llc_mshrs && p->llc_mshrs <= DARE_TIME_MSHRS_MAX && p->dram_gap;
 }
 
-/* All but the LLC and what was counted. */
+/* All but the LLC and the statistics. */
 static void clear(struct dare_mpu *mpu)
 {
 	const size_t begin = offsetof(struct dare_mpu, entry), end = offsetof(struct dare_mpu, llc);

@@ -74,7 +74,7 @@ struct dare_time_parameters {
 #undef _
 };
 
-/* Ranges of what has room here. */
+/* Ranges of parameters for which there is room. */
 #define DARE_TIME_RIQ_MAX 256
 #define DARE_TIME_VMR_MAX 256
 #define DARE_TIME_LQ_MAX 256

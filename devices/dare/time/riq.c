@@ -12,7 +12,7 @@ static bool has_addresses(const struct entry *entry)
 	return entry->kind == ENTRY_LOAD || entry->chain == CHAIN_READY;
 }
 
-/* The filter suppresses all rows but the first one of what is not granted (IV-E). */
+/* The filter suppresses all rows but the first one of a load that is not granted (IV-E). */
 static bool is_allowed(const struct dare_mpu *mpu, const struct entry *entry)
 {
 	return !mpu->parameters.rfu_enabled || entry->granted || !entry->tentative_sent;

@@ -175,7 +175,7 @@ static void maple_flush(struct accelerator *accelerator, unsigned int context,
 			  MAPLE_OFFSET(MAPLE_LOAD_DEBUG, MAPLE_MMU_FLUSH), sizeof(u64), 0);
 }
 
-/* --- what can be seen of it --------------------------------------------------- */
+/* --- attributes --------------------------------------------------------------- */
 
 static void maple_opened(const struct accelerator_context *context)
 {

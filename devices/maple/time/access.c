@@ -23,7 +23,7 @@ void maple_time_mark_ready(struct maple_time *device, unsigned int queue, uint64
 		device->queue[queue].ready[(first + i) % MAPLE_MAX_WORDS] = time;
 }
 
-/* --- what waits ------------------------------------------------------------ */
+/* --- waiting accesses ------------------------------------------------------ */
 
 static void finish_load(struct maple_time *device, unsigned int queue, uint64_t data)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The state of one timed MAPLE, and what its files call of each other.
+ * The state of one timed MAPLE, and functions that several of its files call.
  *
  *   maple_time.c  creation, time
- *   access.c      accesses, what waits
- *   events.c      what will happen, ordered by time
+ *   access.c      accesses, those that wait
+ *   events.c      future events, ordered by time
  *   memory.c      the model's memory port and its pace
  *   lima.c        the pace of LIMA
- *   statistics.c  what is counted beside the model's counters
+ *   statistics.c  statistics beside the model's counters
  *   kind.c        as struct mimic_kind has it
  *   desc.c        how a DeSC differs (desc.h)
  *

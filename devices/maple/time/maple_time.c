@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A timed MAPLE: its life, and what happens by itself.
+ * A timed MAPLE: its life, and its work that goes on by itself.
  *
  * The cycles were measured on the artifact's RTL (docs/timing.md has them all), without
  * flits: these are a part of the way between core and device.

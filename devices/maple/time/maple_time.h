@@ -47,7 +47,7 @@ void maple_time_parameters(const struct mimic_time_host *host, struct maple_time
 
 /*
  * `config` NULL: of the parameters; a program that asks for queues of 32 words, which is
- * what libmaple does unless told otherwise, gets queues of maple.queue_entries. NULL with
+ * the default of libmaple, gets queues of maple.queue_entries. NULL with
  * errno: EINVAL if no size code of INIT says queue_entries.
  */
 struct maple_time *maple_time_create(const struct maple_time_parameters *parameters,

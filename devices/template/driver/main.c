@@ -6,7 +6,7 @@
  * /dev/templateN belongs to one process at a time. It maps the device's user
  * page, stores two numbers, stores START, and loads their sum; or waits for the
  * addition in poll() and read(). The control page is the driver's. Nodes, files and the
- * interrupt are accelerator.ko's (accelerator.h); here is what the control page means.
+ * interrupt are accelerator.ko's (accelerator.h); this file knows the control page.
  */
 #include <linux/module.h>
 

@@ -2,7 +2,7 @@
 /*
  * virgo.ko: the driver of Virgo. A cluster belongs to one process: its registers,
  * with the control blocks of all units, and its shared memory. Nodes, files and the
- * service of page faults are accelerator.ko's (accelerator.h); here is what the
+ * service of page faults are accelerator.ko's (accelerator.h); this file knows the
  * cluster's control page means.
  *
  * The program has that page, too, and may store whatever it likes to the registers
@@ -162,7 +162,7 @@ static void virgo_flush(struct accelerator *accelerator, unsigned int context,
 			  VIRGO_CONTROL_FLUSH, sizeof(u64), 0);
 }
 
-/* --- what can be seen of it --------------------------------------------------- */
+/* --- attributes --------------------------------------------------------------- */
 
 static void virgo_opened(const struct accelerator_context *context)
 {

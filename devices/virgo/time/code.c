@@ -6,7 +6,7 @@
 
 #define POLLED 7	/* the register that a poll loads */
 
-static struct item nowhere;	/* what is written down when there is no memory; code->failed says so */
+static struct item nowhere;	/* written to when there is no memory; then code->failed is set */
 
 struct item *virgo_time_code_add(struct code *code, enum operation operation, unsigned int lanes)
 {

@@ -32,7 +32,7 @@ void virgo_time_unblock(struct core *core, struct warp *warp, uint64_t time)
 
 /* --- fetch ------------------------------------------------------------------------------------------ */
 
-/* Is what comes behind it not known, or not allowed, until it is resolved? */
+/* Is the next instruction not known, or not allowed, until this one is resolved? */
 static bool blocks(unsigned int operation)
 {
 	switch (operation) {

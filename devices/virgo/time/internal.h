@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The state of one cluster in time, and what its files call of each other.
+ * The state of one cluster in time, and functions that several of its files call.
  *
  *   timing.c      creation, cycles
  *   check.c       parameters that do not fit each other
@@ -21,7 +21,7 @@
  *   kernel.c      kernels: which warps have which lists
  *   kernel_*.c    the lists of each design
  *   energy.c, statistics.c, describe.c
- *   trace.c       what of this a trace shows
+ *   trace.c       events of a trace
  */
 #ifndef MIMIC_VIRGO_TIME_INTERNAL_H
 #define MIMIC_VIRGO_TIME_INTERNAL_H
@@ -112,8 +112,8 @@ struct warp {
 	bool has_ended;
 	/* fetch */
 	uint64_t fetch_at;
-	bool is_blocked;		/* not fetched until what it has fetched is resolved */
-	bool was_busy;			/* what its last load of BUSY said */
+	bool is_blocked;		/* not fetched until its last instruction is resolved */
+	bool was_busy;			/* the value of its last load of BUSY */
 	/* instructions that are decoded */
 	struct instruction buffer[BUFFER_MAX];
 	uint64_t ready[BUFFER_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Kernels: which warps have which instructions, where their operands lie, what they ask of the matrix units. */
+/* Kernels: the instructions of each warp, the places of their operands, the commands to the matrix units. */
 #include <errno.h>
 #include <string.h>
 
@@ -64,7 +64,7 @@ void virgo_time_operand_line(const struct warp_place *place, struct item *item, 
 	item->by_column = is_b ? (int64_t)(parameters->matrix_tile_n * WORD) : 0;
 }
 
-/* --- what a kernel asks of its unit -------------------------------------------------------------------------- */
+/* --- commands of a kernel to its unit --------------------------------------------------------------- */
 
 static struct virgo_time_range range(uint32_t first, uint64_t size)
 {

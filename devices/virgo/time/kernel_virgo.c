@@ -69,7 +69,7 @@ static void barrier(struct code *code, unsigned int lanes)
 }
 
 /*
- * The operands of a step are loaded while the step before it is multiplied, and what a poll then waits for is both.
+ * The operands of a step are loaded while the step before it is multiplied, and a poll then waits for both.
  * Without a second buffer the load waits for the multiplication.
  */
 static void drive_step(const struct warp_place *place, struct code *code)

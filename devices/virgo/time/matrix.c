@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A matrix unit: a queue of commands, and three engines, for loads, the array, and stores, each of which does the
- * operations of its kind in order. An operation begins when no older one is at work on what it reads or writes. Of
- * loops, only so many as the unroller holds are begun.
+ * A matrix unit: a queue of commands, and three engines, for loads, the array, and stores, each of which does
+ * the operations of its kind in order. An operation begins when no older one is at work on the ranges that it
+ * reads or writes. Of loops, only so many as the unroller holds are begun.
  */
 #include <string.h>
 
@@ -30,7 +30,7 @@ static struct queued_command *command_at(struct matrix_unit *unit, unsigned int 
 	return &unit->queue[(unit->first + place) % COMMANDS_MAX];
 }
 
-/* --- what waits for what -------------------------------------------------------------------------------- */
+/* --- order of operations -------------------------------------------------------------------------------- */
 
 static bool overlaps(const struct virgo_time_range *a, const struct virgo_time_range *b)
 {

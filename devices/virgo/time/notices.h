@@ -16,8 +16,9 @@ struct virgo_notices {
 void virgo_notice_access(struct virgo_notices *notices, const struct mimic_time_host *host,
 			 const struct virgo_config *config, const struct mimic_access *access);
 /*
- * A command that takes time, of a program that gives commands by itself: where its unit is not what the parameters say, since
- * the functional model has no such sizes or the design no such part. Kernels have what they say.
+ * A command that takes time, of a program that gives commands by itself: where its unit is not that of the
+ * parameters, since the functional model has no such sizes or the design no such part. Kernels have the
+ * parameters' sizes.
  */
 void virgo_notice_command(struct virgo_notices *notices, const struct mimic_time_host *host,
 			  const struct virgo_time_parameters *parameters, const struct virgo_config *config,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Threads of the program at the registers of a cluster in time: what is counted of them. */
+/* Threads of the program at the registers of a cluster in time: their statistics. */
 #ifndef MIMIC_VIRGO_TIME_PROGRAM_H
 #define MIMIC_VIRGO_TIME_PROGRAM_H
 

@@ -44,7 +44,7 @@ uint64_t virgo_time_macs(const struct virgo_time_parameters *parameters)
 	}
 }
 
-/* A cycle offers what all units can do, also those that have no kernel: of two units one that idles is lost. */
+/* A cycle offers the work of all units, also of those without a kernel: an idle unit's share is lost. */
 void virgo_time_count_kernels(struct virgo_timing *timing, uint64_t now)
 {
 	struct virgo_time_parameters parameters;

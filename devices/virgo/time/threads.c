@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Loads and stores of the shared memory that threads of the program make. A thread stands for a warp, so that a word goes
- * by the lane that its sub-bank has. Units and cores come first: what a bank refuses tries again in each cycle,
- * and of two threads the one that came first has it.
+ * Loads and stores of the shared memory that threads of the program make. A thread stands for a warp, so that
+ * a word goes by the lane that its sub-bank has. Units and cores come first: an access that a bank refuses
+ * tries again in each cycle, and of two threads the one that came first has it.
  */
 #include "devices/virgo/time/internal.h"
 

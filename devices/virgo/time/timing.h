@@ -233,12 +233,12 @@ bool virgo_time_take_shared(struct virgo_timing *timing, uint64_t *owner, uint64
 
 /* Does all up to and including cycle `now`, which does not go back over all calls. */
 void virgo_time_advance(struct virgo_timing *timing, uint64_t now);
-/* The same up to `until`, but ends behind the cycle in which a command or a kernel was over. Returns the cycle of what it did last. */
+/* Up to `until`, but ends behind a cycle in which a command or kernel ended. Returns the last step's cycle. */
 uint64_t virgo_time_advance_until(struct virgo_timing *timing, uint64_t until);
 /* The next cycle in which something can happen; UINT64_MAX: only after another call. */
 uint64_t virgo_time_next(const struct virgo_timing *timing);
 /*
- * Can the kernels that run still end? If not, one line for each warp that waits says what for. Returns how
+ * Can the kernels that run still end? If not, one line for each waiting warp says the reason. Returns how
  * many bytes the text has, as snprintf().
  */
 size_t virgo_time_describe(const struct virgo_timing *timing, char *text, size_t size);

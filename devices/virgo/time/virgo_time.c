@@ -27,7 +27,7 @@ struct virgo_time {
 	struct virgo_notices notices;
 	uint64_t now;
 	struct virgo_time_command command[VIRGO_UNITS_MAX];	/* that is being executed */
-	bool is_free[VIRGO_UNITS_MAX];		/* what it is asked for takes no time */
+	bool is_free[VIRGO_UNITS_MAX];		/* its accesses take no time */
 	unsigned int free[VIRGO_UNITS_MAX];	/* commands of that kind which the model has to be told of */
 	struct waiting waiting[VIRGO_UNITS_MAX];	/* for the kernel that uses the unit */
 	const struct mimic_access *performed;	/* the access that the model is doing; NULL: none */
@@ -38,7 +38,7 @@ struct virgo_time {
 	unsigned int threads;			/* that wait for a bank of the shared memory */
 };
 
-/* --- what the model asks for, and says --------------------------------------------------------------- */
+/* --- calls of the model ------------------------------------------------------------------------------ */
 
 static long read_rows(void *context, const uint64_t *addresses, size_t count, size_t size, void *rows)
 {
@@ -155,7 +155,7 @@ static bool perform(struct virgo_time *device, struct mimic_access *access)
 	return is_done || device->is_answered;
 }
 
-/* --- what waits ------------------------------------------------------------------------------------------------ */
+/* --- waiting accesses ------------------------------------------------------------------------------- */
 
 static bool kernel_is_waited_for(const struct virgo_time *device)
 {
@@ -271,7 +271,7 @@ uint64_t virgo_timed_next(const struct virgo_time *device)
 	return somebody_waits(device) ? virgo_time_next(device->timing) : UINT64_MAX;
 }
 
-/* Is it what a library asks of the unit for which a kernel has taken the time? */
+/* Is it a library's access to a unit whose time a kernel has taken already? */
 static bool is_free(const struct virgo_time *device, const struct mimic_access *access)
 {
 	unsigned int unit = access->offset / VIRGO_BLOCK_SIZE;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A Virgo cluster in virtual time: the functional model, and its time (timing.h). The model executes a command when
- * it is dispatched; its parts then take their time in the engines of the timed unit, and the model keeps its place in
- * the queue until that is over. So what waits for a unit, and what overflows, does so in the model. So a program gets the functional model's results, whatever the parameters.
+ * A Virgo cluster in virtual time: the functional model, and its time (timing.h). The model executes a
+ * command when it is dispatched; its parts then take their time in the engines of the timed unit, and the
+ * model keeps its place in the queue until that is over. So accesses wait for a unit, and queues overflow, in
+ * the model. A program gets the functional model's results, whatever the parameters.
  *
- * A product of the library can be a kernel of the modelled cluster: it takes the kernel's time, and the functional
- * model computes it when that is over.
+ * A product of the library can be a kernel of the modelled cluster: it takes the kernel's time, and the
+ * functional model computes it when that is over.
  */
 #ifndef MIMIC_VIRGO_TIME_H
 #define MIMIC_VIRGO_TIME_H
@@ -42,7 +43,7 @@ uint64_t virgo_timed_next(const struct virgo_time *device);
 struct mimic_model *virgo_timed_model(struct virgo_time *device);
 void virgo_timed_statistics(struct virgo_time *device, uint64_t now, struct virgo_time_statistics *statistics);
 
-/* Of the functional model: what of these parameters it can be, which is all that programs see of their size. */
+/* The parameters that the functional model can have, which is all that programs see of their size. */
 void virgo_timed_config(const struct virgo_time_parameters *parameters, struct virgo_config *config);
 
 /* All this as struct mimic_kind has it. */
