@@ -19,7 +19,7 @@ void bench_base_read(const char *path)
 		bench_fail("%s: %s", path, strerror(errno));
 	base = json_object_from_file(path);
 	if (!json_object_is_type(base, json_type_array))
-		bench_fail("%s: not what --output writes", path);
+		bench_fail("%s: not a file that --output writes", path);
 }
 
 static json_object *find(const char *name)

@@ -94,7 +94,7 @@ static void measure(const struct bench_options *options, const char *transport, 
 	snprintf(row.name, sizeof(row.name), "pointer_produce_consume_%s%s", transport,
 		 memory == PLAIN ? "_unregistered" : "");
 	snprintf(row.reference, sizeof(row.reference),
-		 "plain independent gather (the value is what comes on top)");
+		 "plain independent gather (the value is the time on top)");
 	row.value = bench_median(over, BENCH_RUNS);
 	row.reference_value = bench_median(plains, BENCH_RUNS);
 	bench_report(&row);

@@ -145,7 +145,7 @@ static void measure_beside(struct looked_at *at, const char *name, look_function
 	if (!atomic_load(at->looks))
 		bench_fail("the reader saw nothing");
 	snprintf(row.name, sizeof(row.name), "state_beside_%s", name);
-	snprintf(row.reference, sizeof(row.reference), "the same without a reader; it has made %.0f looks a second",
+	snprintf(row.reference, sizeof(row.reference), "the same without a reader; it has made %.0f reads a second",
 		 (double)atomic_load(at->looks) / seconds);
 	row.reference_value = bench_median(without, PAIRS);
 	row.value = bench_median(ratios, PAIRS) * row.reference_value;

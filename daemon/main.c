@@ -165,7 +165,7 @@ static void say_what_is_out_of_reach(void)
 	int error = mimicd_memory_try_remote();
 
 	if (error)
-		mimicd_log(MIMICD_LOG_WARNING, "process_vm_readv: %s: devices reach no memory of programs but what these "
+		mimicd_log(MIMICD_LOG_WARNING, "process_vm_readv: %s: devices reach only memory that programs "
 			   "share (a library's alloc and register functions); the rest reads as 0, with faults",
 			   strerror(-error));
 }

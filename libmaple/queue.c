@@ -48,7 +48,7 @@ static ssize_t consume(struct maple *maple, unsigned int queue, unsigned int siz
 	if (unlikely(error))
 		return error;
 	if (unlikely(!values && count > 0))
-		return maple_error(-EINVAL, "queue %u: no place for what is consumed", queue);
+		return maple_error(-EINVAL, "queue %u: no place for the consumed values", queue);
 	most = consume_piece(maple, queue, size);
 	for (done = 0; done < count; done += piece) {
 		piece = count - done < most ? count - done : most;

@@ -502,7 +502,7 @@ static int receive_one(struct mimicd_session *session)
 		handle(session, &packet);
 	if (got > 0 && packet.fd_count &&
 	    mimicd_closer_is_full(session->clients->engine->loop->closer, session->client.program.uid))
-		mimicd_client_break(&session->client, "closing what its user's programs sent does not end");
+		mimicd_client_break(&session->client, "closing descriptors that its user's programs sent does not end");
 	if (!session->is_put_off)
 		mimicd_packet_close(session, &packet);
 	return 1;

@@ -37,7 +37,7 @@ static void explain_order(const struct mimicd_lane *lane, uint64_t word, struct 
 	const struct mimicd_lane *other = mimicd_lane_find_ordered(lane, word);
 
 	if (!other || !explain_current(other, "another thread's ", text))
-		mimic_text_add(text, "what another thread has stored");
+		mimic_text_add(text, "earlier stores of another thread");
 }
 
 /* One that is published, and not begun. */

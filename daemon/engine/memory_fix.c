@@ -120,8 +120,8 @@ void mimicd_memory_fixes_begin(struct mimicd_memory_fixes *fixes)
 	fixes->is_possible = !error;
 	if (error)
 		mimicd_log(MIMICD_LOG_WARNING,
-			   "a program of another user can hold up all others while it punches out what it shares: "
-			   "memory cannot be made immutable (%s)%s", strerror(-error),
+			   "a program of another user can hold up all others while it punches pages out of "
+			   "memory that it shares: memory cannot be made immutable (%s)%s", strerror(-error),
 			   error == -EPERM ? ": CAP_LINUX_IMMUTABLE and CAP_FOWNER are needed" : "");
 }
 

@@ -183,7 +183,7 @@ static void visit_client(const struct mimicd_tree_source *source,
 		return;
 	mimic_state_text(visitor, "program", summary.program, "its name");
 	mimic_state_decimal(visitor, "uid", summary.uid, "its user");
-	mimic_state_text(visitor, "devices", summary.devices, "what it has open, one a line");
+	mimic_state_text(visitor, "devices", summary.devices, "devices that it has open, one a line");
 	mimic_state_decimal(visitor, "threads", summary.threads, "that have lanes");
 	mimic_state_decimal(visitor, "commands", summary.commands, "executed for it");
 	mimic_state_decimal(visitor, "accesses", summary.accesses, "trapped by the kernel for it");

@@ -108,7 +108,7 @@ static void error_folder(const struct dare_context *c, const struct mimic_state_
 	if (c->error) {
 		mimic_state_hex(visitor, "word", c->error_instruction, "the instruction that failed");
 		mimic_state_decimal(visitor, "position", c->error_position, "its number since the last reset");
-		mimic_state_hex(visitor, "address", c->error_address, "what the register ERROR_ADDRESS holds");
+		mimic_state_hex(visitor, "address", c->error_address, "value of the register ERROR_ADDRESS");
 		mimic_state_decimal(visitor, "row", c->error_row, "row of the tile");
 	}
 	mimic_state_leave(visitor, "error");

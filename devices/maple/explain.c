@@ -44,7 +44,7 @@ static void explain_full(const struct maple_queue *q, unsigned int number, const
 	add_number(text, "", q->level, " of ");
 	add_number(text, "", q->size, " words), and ");
 	if (q->load.valid)
-		mimic_text_add(text, "memory has not answered what its consumer waits for");
+		mimic_text_add(text, "memory has not answered the load that its consumer waits for");
 	else
 		add_role(q->consumer, access, "nobody consumes", "its consumer", " does not load", text);
 }

@@ -353,7 +353,7 @@ static void custom_page(const struct maple *m, const struct mimic_state_visitor 
 		head = (uint64_t)__builtin_bswap32((uint32_t)(head >> 32)) << 32 |
 		       __builtin_bswap32((uint32_t)head);
 	mimic_state_enter(visitor, "CUSTOM");
-	mimic_state_hex(visitor, "RESPONSE", head, "what any load of this page answers: the oldest response");
+	mimic_state_hex(visitor, "RESPONSE", head, "answer to any load of this page: the oldest response");
 	mimic_state_decimal(visitor, "responses", fifo->count, "responses that nobody has loaded");
 	mimic_state_leave(visitor, "CUSTOM");
 }

@@ -62,7 +62,7 @@ static void queue_lima(const struct maple_queue *q, const struct mimic_state_vis
 		mimic_state_decimal(visitor, "active_next", q->active.next, "next index of B that it reads");
 		mimic_state_decimal(visitor, "active_end", q->active.end, "where it ends");
 		mimic_state_decimal(visitor, "active_mode", q->active.mode,
-				    "what it does: low bits of operations 48 to 54");
+				    "its operation: low bits of operations 48 to 54");
 	}
 	mimic_state_leave(visitor, "lima");
 }
@@ -77,7 +77,7 @@ static void queue_values(const struct maple_queue *q, const struct mimic_state_v
 	mimic_state_decimal(visitor, "producer", q->producer, "thread with this role; 0: none");
 	mimic_state_decimal(visitor, "consumer", q->consumer, "thread with this role; 0: none");
 	mimic_state_hex(visitor, "base", q->base, "base pointer; 0: pointers are addresses themselves");
-	mimic_state_decimal(visitor, "index_bytes", 1ull << q->base_shift, "what an index counts, from the base");
+	mimic_state_decimal(visitor, "index_bytes", 1ull << q->base_shift, "bytes that an index counts, from the base");
 	mimic_state_boolean(visitor, "compare_pending", q->cas1_valid, "the last operation was CAS1");
 	mimic_state_boolean(visitor, "hung", q->hung, "an operation that hangs the artifact's RTL");
 }
@@ -152,7 +152,7 @@ static void faults_folder(const struct maple_state *s, const struct mimic_state_
 	mimic_state_decimal(visitor, "count", s->faults_since_reset,
 			    "faults since reset that no driver could resolve");
 	mimic_state_decimal(visitor, "last_source", s->fault_source,
-			    "who had the last fault that nobody resolved: 1 pipes, 2 LIMA; 0: there is none");
+			    "source of the last fault that nobody resolved: 1 pipes, 2 LIMA; 0: there is none");
 	mimic_state_hex(visitor, "last_address", s->fault_address, "its whole address");
 	mimic_state_boolean(visitor, "last_writes", s->fault_writes, "its access writes");
 	mimic_state_hex(visitor, "armed", s->armed, "sources whose fault was read, and may be resolved");
@@ -166,7 +166,7 @@ static void lima_folder(const struct maple_state *s, const struct mimic_state_vi
 	mimic_state_enter(visitor, "lima");
 	mimic_state_boolean(visitor, "a_set", s->tile_a_set, "LOOP has an A, all queues the same");
 	mimic_state_hex(visitor, "a", s->tile_a, "that A");
-	mimic_state_decimal(visitor, "mode", s->tile_mode, "what LOOP does: low bits of operations 48 to 54");
+	mimic_state_decimal(visitor, "mode", s->tile_mode, "operation of LOOP: low bits of operations 48 to 54");
 	mimic_state_boolean(visitor, "b_coherent", s->tile_b_coherent, "B is read through the LLC");
 	mimic_state_leave(visitor, "lima");
 }

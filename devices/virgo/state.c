@@ -91,7 +91,7 @@ static void waiting_access(const struct parked *parked, unsigned int number,
 
 	mimic_state_enter_number(visitor, number);
 	mimic_state_decimal(visitor, "owner", parked->owner, "thread that waits");
-	mimic_state_text(visitor, "register", names[parked->kind], "what it loads or stores");
+	mimic_state_text(visitor, "register", names[parked->kind], "register that it loads or stores");
 	mimic_state_decimal(visitor, is_barrier ? "barrier" : "unit", parked->unit, "where");
 	mimic_state_leave_number(visitor, number);
 }
@@ -134,5 +134,5 @@ void virgo_state(const struct mimic_model *model, uint64_t now, const struct mim
 	mimic_state_leave(visitor, "units");
 	/* The program and the units may write it meanwhile: only it is not of one moment. */
 	mimic_state_bytes(visitor, "shared_memory", v->shared, (size_t)v->config.shared_kb << 10,
-			  "scratchpad of all units, and what the program maps");
+			  "scratchpad of all units, and memory that the program maps");
 }

@@ -25,7 +25,7 @@ static void command_folder(const struct command *command, unsigned int number,
 			   const struct mimic_state_visitor *visitor)
 {
 	mimic_state_enter_number(visitor, number);
-	mimic_state_text(visitor, "command", name_of(command->funct), "what its funct says");
+	mimic_state_text(visitor, "command", name_of(command->funct), "name of its funct");
 	mimic_state_hex(visitor, "word", command->word, "instruction word");
 	mimic_state_hex(visitor, "rs1", command->rs1, "first source value");
 	mimic_state_hex(visitor, "rs2", command->rs2, "second source value");
@@ -106,7 +106,7 @@ static void array_configuration(const struct execute_configuration *e,
 	mimic_state_enter(visitor, "array");
 	FIELD(e, dataflow, decimal, "0 output stationary, 1 weight stationary");
 	FIELD(e, activation, decimal, "enum virgo_activation");
-	FIELD(e, shift, decimal, "of what leaves the array");
+	FIELD(e, shift, decimal, "of values that leave the array");
 	FIELD(e, scale, hex, "bits of an fp32: of operands in the accumulator");
 	FIELD(e, a_stride, decimal, "rows of A from one to the next");
 	FIELD(e, c_stride, decimal, "rows of C from one to the next");
@@ -215,7 +215,7 @@ static void error_folder(const struct front *f, const struct mimic_state_visitor
 	if (f->error) {
 		mimic_state_hex(visitor, "word", f->error_instruction, "the instruction word that failed");
 		mimic_state_decimal(visitor, "position", f->error_position, "its number since the last reset");
-		mimic_state_hex(visitor, "address", f->error_address, "what the register ERROR_ADDRESS holds");
+		mimic_state_hex(visitor, "address", f->error_address, "value of the register ERROR_ADDRESS");
 	}
 	mimic_state_leave(visitor, "error");
 }

@@ -79,7 +79,7 @@ void accelerator_slow_cancel(struct accelerator_context *context);
  * or the error of the register access. accelerator->serving is held.
  */
 int accelerator_events_want(struct accelerator *accelerator, u64 events);
-/* The watch: looks for faults whose interrupt got lost while a process has the device. */
+/* The watch: checks for faults whose interrupt got lost while a process has the device. */
 void accelerator_faults_watch(struct accelerator *accelerator);
 
 #endif

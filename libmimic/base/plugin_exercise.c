@@ -299,7 +299,7 @@ static void save(struct mimic_plugin_trial *trial, struct mimic_model *model)
 	}
 	mimic_plugin_stage(trial, "restoring its state");
 	if (model->ops->restore(model, image, size))
-		mimic_plugin_wrong(trial, "it does not restore what it has saved");
+		mimic_plugin_wrong(trial, "it does not restore the state that it has saved");
 	free(image);
 }
 

@@ -28,7 +28,7 @@ static void add_wait(const struct embedded_instance *instance, const struct embe
 			   text);
 	else
 		mimic_text_add(text,
-			       is_ordered ? "what another thread has stored" : "what it has stored before");
+			       is_ordered ? "earlier stores of another thread" : "its earlier stores");
 }
 
 void mimic_embedded_explain(struct embedded_instance *instance, struct embedded_lane *lane, uint64_t ticket,

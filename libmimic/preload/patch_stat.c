@@ -11,10 +11,10 @@ static const char *const reasons[PATCH_REFUSALS] = {
 	[PATCH_FORM] = "no trampoline can have its operands",
 	[PATCH_NO_PLACE] = "no free address that a jump could lead to",
 	[PATCH_NO_FILE] = "its text is not that of a file, mapped private",
-	[PATCH_TEXT_DIFFERS] = "its text is not what the file has",
+	[PATCH_TEXT_DIFFERS] = "its text differs from the file's",
 	[PATCH_TEXT_CLOSED] = "its text may not be written, or the program writes it itself",
 	[PATCH_FULL] = "there are too many",
-	[PATCH_DEBUGGER] = "a debugger may set breakpoints in what the jump would need",
+	[PATCH_DEBUGGER] = "a debugger may set breakpoints in the bytes that the jump needs",
 };
 
 /* Once for all: each of the instructions has a line of its own. */
@@ -183,7 +183,7 @@ __attribute__((destructor)) static void report(void)
 		mimic_preload_text_add(
 			&text,
 			mimic_preload_patch_is_wanted()
-				? "no instruction is patched: the processor or the kernel lacks what it needs"
+				? "no instruction is patched: the processor or the kernel lacks a needed feature"
 				: "no instruction is patched, as was asked for");
 		mimic_preload_text_write_line(&text);
 		return;

@@ -19,7 +19,7 @@ static bool expect_answer(struct replay_player *player)
 	if (recorded == RECORD_ANSWER)
 		return true;
 	if (recorded >= RECORD_WALK && recorded < RECORD_EVENT_END)
-		mimic_replay_differ(player, "what the model asks or tells next",
+		mimic_replay_differ(player, "the model's next call",
 				    mimic_replay_code_name(recorded), "its answer");
 	else
 		mimic_replay_bad(&player->reader, "a record %u is not possible inside of a call", recorded);

@@ -19,7 +19,7 @@ static bool expect(struct replay_player *player, enum record_code code, const ch
 	if (player->reader.is_over)
 		return false;
 	if (recorded != code) {
-		mimic_replay_differ(player, "what the model asks or tells next",
+		mimic_replay_differ(player, "the model's next call",
 				    mimic_replay_code_name(recorded),
 				    asked ? asked : mimic_replay_code_name(code));
 		return false;
@@ -323,7 +323,7 @@ static void host_report(void *context, const char *text)
 	while (length-- > kept)
 		mimic_replay_byte(&player->reader);
 	if (!player->reader.is_over && strncmp(recorded, text, kept))
-		mimic_replay_differ(player, "what the device reports", recorded, text);
+		mimic_replay_differ(player, "the device's report", recorded, text);
 }
 
 static enum mimic_fault_answer get_answer(struct replay_player *player)

@@ -20,7 +20,7 @@
 
 static unsigned int watch_ms = 250;
 module_param(watch_ms, uint, 0644);
-MODULE_PARM_DESC(watch_ms, "milliseconds between looks for faults whose interrupt got lost; 0: never. Turned on: from the next open");
+MODULE_PARM_DESC(watch_ms, "milliseconds between checks for faults whose interrupt got lost; 0: never. Turned on: from the next open");
 
 static int dare_identify(struct accelerator *accelerator)
 {
