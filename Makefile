@@ -61,7 +61,7 @@ SANITIZE_FLAGS = -fsanitize=$(SANITIZE)
 LDFLAGS_ALL += -fsanitize=$(SANITIZE) $(FAST_LINK)
 endif
 
-# --- what is built from what: a folder's C files make its part -------------
+# --- sources of each part: a folder's C files make its part ----------------
 # The devices that are built in, a line each.
 KINDS        := $(shell scripts/kinds.sh)
 ifneq ($(.SHELLSTATUS),0)
@@ -107,7 +107,7 @@ TRANSPORT_TEST_SRC := $(filter-out $(TEST_LEFT_OUT),$(wildcard tests/transport/t
 # Each folder is the contract of a device.
 CONTRACT_DEVICES := $(if $(HAS_CMOCKA),$(filter $(KINDS),$(patsubst tests/contract/%/,%,$(wildcard tests/contract/*/))))
 # The tests' own code takes as long to compile as all libraries, and little to run. To debug a test: make TEST_CFLAGS=-g.
-# Undefined behaviour is looked for in what is tested, addresses and races in the tests, too.
+# Undefined behaviour is searched for in the tested code, addresses and races in the tests, too.
 comma := ,
 TEST_CFLAGS ?= $(if $(SANITIZE),-O0,-O1) -g1
 $(foreach folder,unit transport contract,$(O)/obj/tests/$(folder)/%.o): PART_CFLAGS = $(TEST_CFLAGS)
@@ -289,7 +289,7 @@ $(call obj,libmimic/preload/patch_lines.c): ALL_CFLAGS += $(call without,HAS_DW,
 
 $(filter $(O)/obj/tests/%,$(call obj,$(TESTLIB_SRC) $(TEST_SRC) $(wildcard tests/contract/*.c))): | packages-tests
 
-# Tests link the archives: they look at what the shared libraries hide.
+# Tests link the archives: they check functions that the shared libraries hide.
 $(TEST_PROGRAMS): $(O)/tests/%: $(O)/obj/tests/%.o
 # The contracts' cases register themselves, so they cannot lie in an archive.
 $(foreach device,$(CONTRACT_DEVICES),$(eval $(O)/tests/contract/contract_$(device): \
@@ -337,12 +337,12 @@ FUZZ_FLAGS = -std=gnu11 -O1 -gline-tables-only -fsanitize=address,undefined -fno
 	-ffp-contract=off -I. -Iinclude $(LIBRARY_FLAGS) -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP $(LIBRARY_CFLAGS)
 FUZZ_A := $(O)/lib/libfuzzed.a
 include tests/fuzz/sources.mk
-# Of libmimic and of the examples only what the targets and the daemon call: models, decoder, probes, recordings, loaders.
+# Of libmimic and the examples only files that the targets and the daemon call: models, decoder, probes, recordings, loaders.
 FUZZED_SRC := $(MODEL_SRC) $(wildcard libmimic/*.c libmimic/base/*.c libmimic/record/*.c) $(DAEMON_SRC) libmimic/preload/patch_plan_x86.c \
 	$(patsubst %,examples/common/%.c,array csr edge_list entries matrix_market message scan) $(FUZZ_TEST_SRC)
 fuzz_obj = $(patsubst %.c,$(O)/obj/fuzz/%.o,$(1))
 FUZZ_COVERAGE = -fsanitize=fuzzer-no-link
-# The paths of an oracle are not what is looked for, and it takes most of the time.
+# New paths of an oracle are of no interest, and it takes most of the time.
 $(call fuzz_obj,$(FUZZ_ORACLE_SRC)): FUZZ_COVERAGE =
 $(call fuzz_obj,$(FUZZ_QUIET_SRC)): FUZZ_COVERAGE += -fno-sanitize-coverage=trace-cmp
 # References compute for as long as the devices: check-asan looks at them.

@@ -21,7 +21,7 @@ struct bench_options {
 	char self[4096];	/* this program, to run parts of it under mimic run */
 };
 
-/* One row of the result. `limit` is what ratio or value must not pass; 0: none. */
+/* One row of the result. Ratio or value must not pass `limit`; 0: none. */
 struct bench_row {
 	char name[64];
 	double value;
@@ -45,7 +45,7 @@ void bench_base_compare(struct json_object *results);
 
 double bench_now(void);				/* seconds */
 /*
- * Seconds on a CPU of this thread, and of this process: what else runs on the machine
+ * Seconds on a CPU of this thread, and of this process: other programs on the machine
  * does not count.
  */
 double bench_thread_now(void);

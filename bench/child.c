@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * SpMV by LIMA in a process of its own: what the environment asks of a program with
+ * SpMV by LIMA in a process of its own: settings in the environment of a program with
  * devices is settled with its first one.
  */
 #include <stdio.h>

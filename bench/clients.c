@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Many programs at one daemon, each with a device: what all of them get, and how evenly. */
+/* Many programs at one daemon, each with a device: their rate together, and how even it is. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>

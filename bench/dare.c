@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Dense products through libdare beside OpenBLAS on the same core, and what an open context costs. */
+/* Dense products through libdare beside OpenBLAS on the same core, and the cost of an open context. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,7 +233,7 @@ static void report_memory(const char *name, double kibibytes)
 	bench_report(&row);
 }
 
-/* In a process of its own: what this one has allocated and freed before would be used again. */
+/* In a process of its own: this one would use memory again that it has allocated and freed before. */
 static double context_kibibytes_apart(const struct dare_options *how, pid_t daemon)
 {
 	double value = -1;

@@ -17,7 +17,7 @@
 
 #define PER_ROW 8u
 #define ROWS_MAX 131072u	/* 1 M non-zeros */
-/* Where an access takes microseconds: what they come to for one non-zero does not depend on how many there are. */
+/* Where an access takes microseconds: the time for one non-zero does not depend on their number. */
 #define ROWS_SLOW 4096u
 #define ROWS_NAME "MIMIC_BENCH_ROWS"
 #define WORDS_64 4 /* size code of the queues */

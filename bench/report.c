@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The rows of a run: printed as they come, written as JSON at the end. With several rounds a row is measured once in
- * each: what counts are the medians, and rows whose rounds contradict each other are said to be too noisy to judge.
+ * each: medians count, and rows whose rounds contradict each other are said to be too noisy to judge.
  */
 #include <json-c/json.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ void bench_report(const struct bench_row *row)
 	measured->values[round] = row->value;
 	measured->references[round] = row->reference_value;
 	measured->limits[round] = row->limit;
-	/* Without a reference the value itself is what is compared. */
+	/* Without a reference the value itself is compared. */
 	measured->ratios[round] = row->reference_value ? row->value / row->reference_value : row->value;
 	print(row, measured->ratios[round], row->value > row->limit ? "EXCEEDED" : "ok");
 }

@@ -141,7 +141,7 @@ static double round_trip(void)
 static _Alignas(128) volatile uint64_t floor_words[WORDS];
 static _Atomic int floor_turn;
 
-/* Reads what the other side wrote, over and over; *opaque gets the median time of a word. */
+/* Reads words that the other side wrote, over and over; *opaque gets the median time of a word. */
 static void *floor_reader(void *opaque)
 {
 	double values[FLOOR_PASSES];

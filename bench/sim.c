@@ -30,7 +30,7 @@
 #define LIMIT_MIB 100
 
 struct measured {
-	double seconds;		/* on a CPU, of all its processes: what else runs on the machine does not count */
+	double seconds;		/* on a CPU, of all its processes: other programs on the machine do not count */
 	double kilobytes;	/* the most memory that a process of it had */
 };
 

@@ -97,7 +97,7 @@ static void measure_look(struct looked_at *at, const char *name, look_function *
 	bench_report(&row);
 }
 
-/* --- what it costs others ------------------------------------------------------------------------ */
+/* --- the cost for others ------------------------------------------------------------------------- */
 
 static pid_t start_reader(struct looked_at *at, look_function *look)
 {

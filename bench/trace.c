@@ -165,7 +165,7 @@ static void make_spool(struct mimic_spool *spool)
 
 static uint64_t events;
 
-/* Counts on the way to the spool: what a step writes. */
+/* Counts the events of a step on their way to the spool. */
 static void (*spool_write)(struct mimic_trace *trace, const struct mimic_trace_event *event);
 
 static void count_event(struct mimic_trace *trace, const struct mimic_trace_event *event)

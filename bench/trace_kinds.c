@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Steps of a DARE and of a Virgo for the rows of trace: small ones, which have many events for what they do. */
+/* Steps of a DARE and of a Virgo for the rows of trace: small ones, which have many events for their work. */
 #include <stdlib.h>
 #include <string.h>
 

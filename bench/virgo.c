@@ -134,7 +134,7 @@ static double time_openblas(const struct openblas *blas, struct problem *p)
 
 /*
  * On one core, in seconds of the process on it: the thread that calls and the one that does
- * the unit's work count, what else runs on the machine does not. Runs of both in turn: the
+ * the unit's work count, other programs on the machine do not. Runs of both in turn: the
  * machine's speed changes while we measure.
  */
 static void gemm_beside_openblas(const struct bench_options *options, const struct openblas *blas,

@@ -13,7 +13,7 @@ bench: packages-tests all $(BENCH)
 	@echo "Written: $(O)/bench.json"
 
 # For the rows of trace: the models by themselves, with and without the hook. The spool is
-# libmimic's, which does not export it; nor does it export what the rows of state ask a daemon with.
+# libmimic's, which does not export it; nor does it export the functions by which the rows of state ask a daemon.
 BENCH_MODELS := $(O)/bench/models-hooked.so $(O)/bench/models-plain.so
 BENCH_MODEL_SRC := bench/models/models.c $(MODEL_SRC)
 BENCH_SPOOL := libmimic/base/spool.c
@@ -31,7 +31,7 @@ $(BENCH_MODELS):
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-z,defs -o $@ $^ -lm
 
-# Not of libmimic.a what libmimic.so exports, too: in a child under mimic run that would be in the library's place,
+# Not functions of libmimic.a that libmimic.so exports, too: in a child under mimic run they would replace the library's,
 # and it has no gates (libmimic/base/vectors.h).
 $(BENCH): $(call obj,$(BENCH_SRC) $(BENCH_SPOOL) $(BENCH_OPTIONS)) $(LIBCOMMON_A) $(LIBMIMIC_A) $(DEVICE_LIBRARIES) | $(BENCH_MODELS)
 	@mkdir -p $(@D)

@@ -7,7 +7,7 @@ RESULTS := $(CHECK_DIR)/results
 RUN_TESTS = O="$(abspath $(O))" tests/scripts/run-tests.sh --results $(RESULTS)
 TEST_SCRIPTS := $(wildcard tests/scripts/test-*.sh)
 
-# Unit tests, the contract, the transports: what a change is first tried with.
+# Unit tests, the contract, the transports: the first tests of a change.
 QUICK_TESTS := $(TESTS)
 
 # ThreadSanitizer's runtime cannot start behind an instrumented preload library
@@ -17,7 +17,7 @@ TSAN_LEFT_OUT += $(filter %embedded_trap %daemon_trap,$(CONTRACT_TESTS))
 THREADED_UNIT_TESTS = $(shell grep -lE 'pthread|daemon/|libmimic/(mimic|device|transport|base/(wait|probe|thread))$(foreach kind,$(KINDS),|"$(kind)\.h")' $(wildcard tests/unit/test_*.c))
 # One thread, and the recordings of several are in the unit tests; some take long, and show no more there.
 TSAN_LEFT_OUT += $(filter %model %recorded %timed %timed_walks,$(CONTRACT_TESTS))
-# Limits of times, and of what the allocator gives back: a sanitizer changes both.
+# Limits of times, and of memory that the allocator gives back: a sanitizer changes both.
 MEASURED_TESTS := $(addprefix $(O)/tests/transport/,test_daemon_turns test_daemon_wakes test_daemon_quota)
 TSAN_LEFT_OUT += $(MEASURED_TESTS)
 ASAN_LEFT_OUT += $(MEASURED_TESTS)
@@ -54,7 +54,7 @@ check: packages-check
 	$(Q)$(MAKE) --no-print-directory $(CHECK_JOBS) check-parts
 	$(Q)$(RUN_TESTS) --summary
 
-# One run after the other; what the later ones need is built meanwhile, in the time that the
+# One run after the other; programs of the later ones are built meanwhile, in the time that the
 # tests leave: they come first.
 check-parts: check-part-native check-part-asan check-part-tsan check-part-fuzz
 check-part-asan: check-part-native check-later-asan

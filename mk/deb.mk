@@ -1,4 +1,4 @@
-# Debian packages: make deb. They are made from what is committed, in a folder of their own.
+# Debian packages: make deb. They are made from the last commit, in a folder of their own.
 
 DEB_REVISION ?= HEAD
 DEB := $(O)/deb

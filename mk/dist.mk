@@ -1,4 +1,4 @@
-# make dist-binary: a tarball for any x86-64 Linux of the last five years, of what is committed. As root; some minutes.
+# make dist-binary: a tarball for any x86-64 Linux of the last five years, from the last commit. As root; some minutes.
 # make check-binary: it is unpacked and used in fresh trees.
 
 .PHONY: dist-binary check-binary

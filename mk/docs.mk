@@ -1,7 +1,7 @@
 # Pages of the docs, and tables in them, that are made from the lists in the sources.
 #
-# devices/NAME/docs/PART.c prints docs/NAME-PART.md; scripts/print-timing.c what is made of
-# docs/timing-soc.md. A page that has the marks is written by hand but for what lies between them.
+# devices/NAME/docs/PART.c prints docs/NAME-PART.md; scripts/print-timing.c the generated
+# parts of docs/timing-soc.md. A page with the marks is written by hand, except between them.
 
 DOCS_MADE := $(patsubst devices/%.c,%,$(wildcard $(KINDS:%=devices/%/docs/*.c)))
 DOCS_PAGES := $(subst /docs/,-,$(DOCS_MADE)) timing-soc

@@ -34,10 +34,10 @@ INSTALL_KIND_H = $(filter-out %_ioctl.h,$(wildcard $(KINDS:%=include/mimic/%_*.h
 # But for what is said on mimicd's socket, which may change from version to version, and what no header uses.
 INSTALL_H = $(sort $(INSTALL_KIND_H) $(filter-out %/protocol.h %/shuffle.h,$(wildcard include/mimic/*.h)))
 INSTALL_PC = $(patsubst %.in,$(O)/pkgconfig/%,$(notdir $(INSTALL_PC_IN)))
-# For plugins: what a device is made of (devices/plugin.h), and the seam of a driver in the kernel.
+# For plugins: headers of a device (devices/plugin.h), and the interface of a driver in the kernel.
 INSTALL_DEVICE_H = $(wildcard devices/*.h)
 INSTALL_SOC_H = $(wildcard devices/soc/*.h)
-# gdb commands: those that are of no device, and what each device adds.
+# gdb commands: those that are of no device, and those that each device adds.
 INSTALL_GDB = $(wildcard tools/gdb/*.py $(KINDS:%=devices/%/gdb/*.py))
 INSTALL_TEMPLATE = $(wildcard examples/plugin/*)
 INSTALL_EXAMPLES = $(filter-out examples/plugin,$(patsubst %/,%,$(sort $(wildcard examples/*/ examples/*/*/))))

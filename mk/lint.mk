@@ -1,4 +1,4 @@
-# make lint: style of what has changed, scripts, spelling. LINT_BASE=REVISION: changed since then.
+# make lint: style of changed lines, scripts, spelling. LINT_BASE=REVISION: changed since then.
 
 .PHONY: lint packages-lint
 

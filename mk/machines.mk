@@ -42,7 +42,7 @@ MACHINES_SCRIPTS = "tests/machines/test-pci.sh $(O) $(MACHINES_CACHE) $(MACHINES
 packages-vm:
 	$(Q)$(PACKAGES) build tests machines
 
-# First what is downloaded: without a network that says once what is missing.
+# Downloads first: without a network they name once the files that are missing.
 check-vm: packages-vm all $(CONTRACTS) | $(O)/vm/linux-source
 	$(Q)tests/machines/fetch-all.sh $(O) $(MACHINES_CACHE) $(MACHINES)
 	$(Q)rm -rf $(dir $(MACHINES_RESULTS)) && mkdir -p $(dir $(MACHINES_RESULTS))

@@ -16,7 +16,7 @@ FIGURES_RUNS =
 
 .PHONY: figures figures-ranges
 
-# All papers, one behind the other. Each is run, whatever came out of the one before, and tells what did not come out.
+# All papers, one behind the other. Each is run, also if the one before failed, and names its failed gates.
 figures: all $(FIGURES)
 	$(Q)status=0; \
 	$(FIGURES) --build $(O) --tables bench/figures --output $(O)/figures --data '$(FIGURES_DATA)' --jobs $(FIGURES_JOBS) || status=1; \

@@ -121,7 +121,7 @@ $(VM_STATIC): $(O)/tests/unmodified/%-static: tests/unmodified/%.c $(wildcard te
 
 kselftests: $(KSELFTESTS)
 
-# --- what goes into a guest --------------------------------------------------
+# --- files for a guest -------------------------------------------------------
 VM_BUILT := $(patsubst smp4,6.12,$(KERNEL))
 VM_MODULES := $(O)/driver/$(VM_BUILT)
 VM_COPY_MODULES := $(O)/$(VM_COPY)/driver/$(VM_BUILT)
@@ -154,7 +154,7 @@ run_machine = tests/vm/run-tests.sh --results $(1) --label $(KERNEL) --log $(2) 
 VM_BOOT = tests/vm/boot.sh --memory $(VM_MEMORY) --processors $(VM_PROCESSORS)
 VM_WHAT = $(VM)/$(KERNEL) $(VM)/$(KERNEL).initramfs
 
-# --- what people call --------------------------------------------------------
+# --- goals -------------------------------------------------------------------
 # One machine after the other. Both have two processors that wait for each other at
 # every access: four of them on two of the host's took up to ten times as long.
 # A kernel that this release of Debian does not have is skipped, and counted as such.
@@ -207,7 +207,7 @@ check-kernels-repeat:
 	done
 	$(Q)tests/vm/repeat.sh $(RUNS) $(VM)/repeat "$(KERNELS)" $(UNDER) $(MAKE) --no-print-directory check-kernel-again
 
-# For repeat.sh, which sets KERNEL, RUN_RESULTS and RUN_LOG: with what was built before.
+# For repeat.sh, which sets KERNEL, RUN_RESULTS and RUN_LOG: with the files that were built before.
 check-kernel-again:
 	$(Q)$(call run_machine,$(RUN_RESULTS),$(RUN_LOG))
 

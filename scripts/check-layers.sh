@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# Holds the folders to scripts/layers.txt: by what files include, and, where there are objects of
-# them, by the functions and variables that they take from each other; and by what they draw.
+# Holds the folders to scripts/layers.txt: by the #include lines of files, and, where there are objects of
+# them, by the functions and variables that they take from each other; and by the SVG that they draw.
 #
 #   check-layers.sh [BUILD-DIRECTORY]     from the root of the tree
 #
@@ -11,7 +11,7 @@ build=${1:-build}
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 listed() { sed -n "s/#.*//; s/^$1: *//p" scripts/layers.txt; }
-# All files but what was built; and of those the sources that have to keep to the rows.
+# All files but built ones; and of those the sources that have to keep to the rows.
 find . \( -path './.*' -o -path "./$(realpath -m --relative-to=. "$build")" -o -path './build-*' \) -prune -o -type f -print |
 	sed 's/^\.\///' | sort > "$work/files"
 outside=$(listed 'not looked at' | sed 's/ *$//; s/  */|/g')

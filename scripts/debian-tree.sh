@@ -15,7 +15,7 @@ make_tree() # make_tree SUITE PACKAGE...: it comes from where this machine's Deb
 {
 	local mirror suite=$1
 	shift
-	# shellcheck disable=SC2016 # It is apt that puts in what it knows.
+	# shellcheck disable=SC2016 # apt replaces it.
 	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' 'Origin: Debian' 'Label: Debian' | sed -n 1p)
 	# An old suite has lost its backports.
 	local backports=("deb $mirror $suite-backports main")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # usage: dist-binary.sh BUILD VERSION
-# Makes BUILD/mimic-VERSION-x86_64.tar.gz of what is committed: mimic as it is installed, for any folder of any x86-64
+# Makes BUILD/mimic-VERSION-x86_64.tar.gz of the last commit: mimic as it is installed, for any folder of any x86-64
 # Linux with glibc 2.31 or newer. So it is built in a tree of Debian 11, whose libraries that are not of glibc come along.
 # As root; REVISION=COMMIT is another one than HEAD.
 set -eu
@@ -47,7 +47,7 @@ git archive "${REVISION:-HEAD}" | tar -x -C "$tree/src"
 inside env -u MAKEFLAGS -u MAKELEVEL make -s -j"$(nproc)" -C /src O=/build PACKAGES=: PREFIX=/mimic DESTDIR=/stage install || fail "mimic is not built there"
 grep '^mimic: ' "$work/errors" >&2 || true
 
-# In the tree: what does not depend on the place, and libraries with what says under which licence.
+# In the tree: files that do not depend on the place, and libraries with their licences.
 cat >"$tree/src/bundle.sh" <<'SCRIPT'
 set -eu
 cd /stage/mimic

@@ -3,8 +3,8 @@
 # usage: find-libraries.sh FILE
 # Finds the libraries that mimic is built with, and writes their flags to FILE for make; FILE is left alone if it says
 # so already. pkg-config says where a library is, and a small program that is compiled and linked whether it is of use:
-# that is tried again only for what has changed, or was of no use.
-# Of what is left out there is a line on standard error. Status 1: there is no building without a library; one line.
+# that is tried again only for libraries that have changed, or were of no use.
+# A line on standard error names each part that is left out. Status 1: a needed library is missing; one line.
 # CC, PKG_CONFIG: the programs.
 set -u
 file=$1
@@ -44,7 +44,7 @@ is_of_use()
 }
 
 # library NAME MODULE FALLBACK PACKAGE LOSS: NAME_LIBS, and HAS_NAME if it is of use. Its program comes from standard
-# input. LOSS is what is left out without it; "needed": all.
+# input. LOSS names the parts that are left out without it; "needed": all.
 library()
 {
 	find_flags "$2" "$3"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# Style of what has changed: `make lint`.
+# Style of changed lines: `make lint`.
 #
 #   lint.sh [REVISION]     changed since REVISION; else since main's last common commit with
-#                          origin/main, or, where that is the same, what is not committed
+#                          origin/main, or, where that is the same, changes that are not committed
 #
 # clang-format looks at changed lines of C only, and says how it would write them: a hint, for a
 # table may read better by hand. shellcheck, codespell and check-words.sh read whole files, and fail.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# Copies what the modules are compiled from, as module-tree.sh links it: for DKMS, which compiles them elsewhere.
+# Copies the sources of the modules, as module-tree.sh links them: for DKMS, which compiles them elsewhere.
 #
 #   module-sources.sh DIRECTORY
 set -eu

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # Makes a tree of links in which kbuild builds the modules, because it writes beside the sources
 # and wants all of them below one directory: driver/ with the driver of each device as
-# driver/NAME, and what these may include from.
+# driver/NAME, and folders that these may include from.
 #
 #   module-tree.sh DIRECTORY
 set -eu

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Looks for the Debian packages of the named groups of packages.txt. As root it installs what is missing, otherwise it
-# prints the line that would: an advice, because what is needed may come from elsewhere. Only in CI that is an error.
+# Looks for the Debian packages of the named groups of packages.txt. As root it installs the missing ones, otherwise it
+# prints the line that would: an advice, because a library may come from elsewhere. Only in CI that is an error.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -28,7 +28,7 @@ static double now(void)
 	return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
 }
 
-/* --- what is measured: microseconds of one --------------------------------------------------- */
+/* --- measurements: microseconds of one ------------------------------------------------------- */
 
 static double trap(const struct guest_function *function, unsigned int offset)
 {
@@ -54,7 +54,7 @@ static double trap_register(void)
 	return trap(&maple, MIMIC_PCI_DEVICE_PAGE(MAPLE_PAGE_MAPLE) + MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0));
 }
 
-/* Without what the device does then. A load waits for all of them, and is not counted. */
+/* Without the device's work afterwards. A load waits for all of them, and is not counted. */
 static double store(const struct guest_function *function)
 {
 	double begun = now(), time;

@@ -96,7 +96,7 @@ static bool reply(const void *body, size_t size)
 	return sendmsg(connection, &message, MSG_NOSIGNAL) == (ssize_t)(sizeof(header) + size);
 }
 
-/* --- what is asked --------------------------------------------------------------------------- */
+/* --- requests -------------------------------------------------------------------------------- */
 
 static bool do_version(void)
 {

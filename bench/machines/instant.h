@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The server that answers at once, and what the guest's program knows of it. */
+/* The server that answers at once, and constants that the guest's program shares with it. */
 #ifndef BENCH_INSTANT_H
 #define BENCH_INSTANT_H
 

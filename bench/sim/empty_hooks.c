@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The hooks that bench/sim/spmv.c calls, doing nothing: what being called alone costs. */
+/* The hooks that bench/sim/spmv.c calls, doing nothing: the cost of the calls alone. */
 #define HOOK(name) \
 	void __tsan_##name(void *address); \
 	__attribute__((visibility("default"))) void __tsan_##name(void *address) \
