@@ -42,7 +42,7 @@ struct dare_memory {
 	uint8_t model[PAGES][PAGE_BYTES];
 	uint8_t oracle[PAGES][PAGE_BYTES];
 	int refused;			/* page that RESOLVE called bad, while the oracle looks; else -1 */
-	uint64_t stalled_address;	/* what the model's last stall was for */
+	uint64_t stalled_address;	/* of the model's last stall */
 	bool stalled_writes;
 };
 
@@ -70,7 +70,7 @@ void dare_side_save_and_restore(struct side *side);
 /* Until nothing goes on by itself. */
 void dare_side_settle(struct side *side);
 
-/* --- what is expected of a context ------------------------------------------------------ */
+/* --- the expected state of a context ---------------------------------------------------- */
 
 enum waiting_kind { WAITS_INSTRUCTION, WAITS_STREAM, WAITS_FENCE };
 

@@ -149,7 +149,7 @@ static void compare_context(unsigned int context)
 	e->has_nan = false;
 }
 
-/* The page that somebody waits for longest is what page 0 shows. */
+/* Page 0 shows the page that has been waited for longest. */
 static void compare_stalls(void)
 {
 	uint64_t status = load(DARE_PAGE_CONTROL, DARE_CONTROL_FAULT_STATUS);

@@ -168,7 +168,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		decided = result;
 		if (result)
 			continue;
-		/* It asked for every byte before: the last one is what it needed. */
+		/* It asked for every byte before: it needed the last one. */
 		check(instruction.length == available);
 		check_accepted(&instruction, available);
 		check_jumps(data, size, &instruction);

@@ -83,7 +83,7 @@ static bool breaks_a_rule(const struct lane *lane, uint64_t *answers)
 		if (command.kind == MIMIC_COMMAND_COUNTERS && command.count > COUNTERS_MAX)
 			return true;
 		*answers += command.kind == MIMIC_COMMAND_STORE_ACKNOWLEDGED ? 1 : command.count;
-		/* Nobody reads the answers here: what does not fit breaks a rule. */
+		/* Nobody reads the answers here: an answer that does not fit breaks a rule. */
 		if (*answers > MIMIC_LANE_RESPONSE_WORDS)
 			return true;
 	}
@@ -172,7 +172,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!server)
 		set_up();
 	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
-	/* The thread that closes what earlier inputs had may be behind: then a session would be refused. */
+	/* The closing of earlier inputs' descriptors may be behind: then a session would be refused. */
 	for (unsigned int i = 0; i < 5000 && mimicd_closer_is_full(server->engine.loop->closer, geteuid()); i++)
 		usleep(1000);
 	CHECK(mimicd_session_create(server->clients, ends[0]) == 0);

@@ -134,7 +134,7 @@ static void compare_with_oracle(void)
 	CHECK(counters[MAPLE_COUNTER_hangs] == oracle.hangs);
 }
 
-/* --- what the bytes mean ------------------------------------------------------------ */
+/* --- decoding of the input ---------------------------------------------------------- */
 
 struct input {
 	const uint8_t *data;

@@ -36,7 +36,7 @@ static struct {
 	bool is_parked[OWNERS];
 	unsigned char *before, *after;	/* images */
 	size_t image_size;
-	uint64_t at_first[REGISTERS_MAX];	/* what registers held when the device was made */
+	uint64_t at_first[REGISTERS_MAX];	/* values of registers when the device was made */
 } side;
 
 /* --- the host ------------------------------------------------------------------------------ */
@@ -55,9 +55,9 @@ static const struct mimic_memory *memory_of(void *context, uint64_t address_spac
 	return address_space ? &fuzz_memory_port : NULL;
 }
 
-/* --- what the table promises --------------------------------------------------------------- */
+/* --- promises of the table ----------------------------------------------------------------- */
 
-/* Without counters: some count what programs ask for. */
+/* Without counters: some count accesses of programs. */
 static size_t image(unsigned char **where)
 {
 	size_t size;
@@ -163,7 +163,7 @@ static void step_show(void)
 }
 
 /*
- * Of each row of each block what index 0 holds. The table's reset values do not say it all:
+ * The value of index 0 of each row of each block. The table's reset values do not say it all:
  * some depend on the configuration.
  */
 static void note_registers(uint64_t *values)

@@ -195,7 +195,7 @@ static void check_reply(struct client *client, const uint8_t *packet, unsigned i
 static void settle(void)
 {
 	mimicd_server_settle(server);
-	/* Threads beside the loop close what clients made. */
+	/* Threads beside the loop close descriptors of clients. */
 	while (mimicd_closer_backlog(server->loop.closer, getuid()))
 		sched_yield();
 }

@@ -2,7 +2,7 @@
 /*
  * Messages of a virtual machine to the daemon, in one process with it.
  *
- * The oracle is a small model of what the machine was told: which messages cut it off, which are
+ * The oracle is a small model of the machine: which messages cut it off, which are
  * refused and with what errno, the ranges of memory that are mapped, the configuration
  * space, roots and modes of address spaces, the device's memory, states of lanes. The device's own answers
  * are checked by other targets. After each input the daemon has as many descriptors as before.
@@ -69,7 +69,7 @@ static void set_up(void)
 void machine_settle(void)
 {
 	mimicd_server_settle(server);
-	/* Threads beside the loop close what clients made. */
+	/* Threads beside the loop close descriptors of clients. */
 	while (mimicd_closer_backlog(server->loop.closer, getuid()))
 		sched_yield();
 }

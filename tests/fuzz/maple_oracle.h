@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A second MAPLE, slow and simple, to hold the model against: what the contract
+ * A second MAPLE, slow and simple, to compare the model with: what the contract
  * says of queues, roles, pointers, atomics and loops. Queues are plain lists.
- * It has no TLB and no time; what depends on those is not predicted.
+ * It has no TLB and no time; it does not predict values that depend on those.
  */
 #ifndef TESTS_FUZZ_MAPLE_ORACLE_H
 #define TESTS_FUZZ_MAPLE_ORACLE_H
@@ -48,7 +48,7 @@ struct oracle_chunk {
 
 struct oracle_queue {
 	bool exists, hung, base_set, cas1_set;
-	unsigned int first, reserved, depth;	/* words of the scratchpad; what it holds */
+	unsigned int first, reserved, depth;	/* words of the scratchpad; its capacity */
 	unsigned int level;
 	struct oracle_word words[128];
 	uint64_t producer, consumer;
@@ -56,7 +56,7 @@ struct oracle_queue {
 	unsigned int shift;
 	uint64_t popped;
 	bool store_waits, load_waits;
-	bool abandoned;	/* the load's producer ended: it gets what is on its way, or 0 */
+	bool abandoned;	/* the load's producer ended: it gets a word on its way, or 0 */
 	struct mimic_access store, load;
 	struct oracle_loop loops[ORACLE_LOOPS + 1];	/* the first is at work if `active` */
 	unsigned int loop_count;
@@ -93,7 +93,7 @@ struct oracle {
 	struct oracle_fetch pending[ORACLE_PENDING];
 	unsigned int pending_count;
 	uint32_t fetch_number;
-	/* who waits, and what those who waited were answered */
+	/* the threads that wait, and the answers of those that waited */
 	bool parked[ORACLE_OWNERS];
 	uint64_t answer[ORACLE_OWNERS];
 	/* the counters it keeps */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The oracle's queues: words, fetches, loops, the stores of producers, who waits. */
+/* The oracle's queues: words, fetches, loops, the stores of producers, waiting threads. */
 #include <string.h>
 
 #include "tests/fuzz/maple_oracle_internal.h"
 
-enum { PREFETCH_BY_4 = 55 };	/* what the paper's operation 28 does, as one more mode */
+enum { PREFETCH_BY_4 = 55 };	/* the paper's operation 28, as one more mode */
 
 uint64_t oracle_cut(uint64_t value, unsigned int size)
 {
@@ -29,7 +29,7 @@ void oracle_note_fault(struct oracle *o, uint64_t address, unsigned int source)
 	o->fault_count++;
 }
 
-/* --- who waits ----------------------------------------------------------------- */
+/* --- waiting threads ----------------------------------------------------------- */
 
 static void answer(struct oracle *o, const struct mimic_access *access, uint64_t data)
 {

@@ -54,7 +54,7 @@ void memory_fill(struct memory *memory);
 /* Makes a model of each profile. */
 void side_create(struct side *side);
 void side_start(struct side *side, bool artifact, bool defer);
-/* Leaves the model as after power-on for the next input; who waits is let go. */
+/* Leaves the model as after power-on for the next input; waiting threads are released. */
 void side_stop(struct side *side);
 enum mimic_outcome side_access(struct side *side, struct mimic_access *access);
 void side_save_and_restore(struct side *side);

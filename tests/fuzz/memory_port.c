@@ -70,7 +70,7 @@ static long write_rows(void *context, const uint64_t *addresses, size_t count, s
 	return (long)count;
 }
 
-/* An addition is all that is needed of atomics here: what they compute is fuzz_maple's to check. */
+/* An addition is all that is needed of atomics here: fuzz_maple checks their results. */
 static int atomic(void *context, uint64_t address, enum mimic_atomic operation, uint32_t operand,
 		  uint32_t expected, uint32_t *old)
 {

@@ -7,6 +7,6 @@
 #define STEP_SIZE 1u		/* first of two bits: 1, 2, 4, 8 bytes */
 #define STEP_OWNER 3u		/* first of two bits */
 #define STEP_LATER 0x20u	/* a microsecond after the step before */
-#define STEP_RARE 0xc0u		/* both: no access, but what else can happen to a device */
+#define STEP_RARE 0xc0u		/* both: no access, but another event of a device */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The machine of fuzz_vfio.c: what it was told, which messages it sends, and the actions of an input.
+ * The machine of fuzz_vfio.c: its state, its messages, and the actions of an input.
  *
  *   vfio_stream.c    messages and their replies; a header of any kind
  *   vfio_ranges.c    memory of the guest that is mapped
@@ -25,7 +25,7 @@
 #define PAGES 32u		/* of the guest that ranges may lie in, and of the file */
 #define DEVICE_MEMORY_PAGES 4u	/* of the device's memory that are looked at */
 #define LANES 6u			/* that are used */
-#define LANE_SIZE (13 * PAGE)		/* 4096 and 2048 words, and what is in front of them */
+#define LANE_SIZE (13 * PAGE)		/* 4096 and 2048 words, and their headers */
 #define BAR5_SIZE 0x400000u		/* 64 of these, up to a power of two */
 #define BAR0_SIZE 0x4000u	/* a Virgo: two pages and the bus page, up to a power of two */
 
@@ -54,7 +54,7 @@ struct transfer {
 
 /* --- vfio_stream.c ---------------------------------------------------------------------- */
 
-/* The daemon has done what there was to do. fuzz_vfio.c has it. */
+/* Waits until the daemon has nothing to do. In fuzz_vfio.c. */
 void machine_settle(void);
 /*
  * A command and its reply: 0 or the errno in it. fd: -1: none goes along. reply: NULL: of no interest; *size is its

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Accesses of regions: what they read, and which are refused. */
+/* Accesses of regions: the values that they read, and those that are refused. */
 #include "tests/fuzz/vfio_machine.h"
 
 #include <errno.h>
@@ -118,7 +118,7 @@ void machine_access_anything(struct input *input, bool is_store)
 	uint64_t offset = bytes(input, 2), value = bytes(input, 4);
 	int error;
 
-	/* These regions have actions of their own, which know what is in them. */
+	/* These regions have actions of their own, which know their content. */
 	if (region == MIMICD_VFIO_REGION_CONFIG || region == MIMIC_PCI_BAR_MEMORY || region == MIMIC_PCI_BAR_RINGS)
 		return;
 	/* As do spaces and lanes; a barrier of the device would keep nobody else here. */

@@ -45,7 +45,7 @@ static ssize_t receive_some(void *bytes, size_t size, bool wants_more)
 	return got;
 }
 
-/* The reply of a command: 0 or the errno in it; *size is what came. */
+/* The reply of a command: 0 or the errno in it; *size is that of the reply. */
 static int receive_reply(unsigned int command, void *body, size_t *size)
 {
 	struct mimicd_vfio_header header;

@@ -69,7 +69,7 @@ static void execute(unsigned int unit, const struct entry *entry)
 	has_changed = true;
 }
 
-/* --- the reference takes over what the model has ------------------------------------------------ */
+/* --- the reference takes over the model's state ------------------------------------------------- */
 
 static void copy_part(unsigned int unit)
 {
@@ -315,7 +315,7 @@ static void error_of_job(unsigned int unit)
 	fail_head(unit);
 }
 
-/* A store has latched an error: what no job has is dropped. */
+/* A store has latched an error: commands that no job has are dropped. */
 static void error_of_store(unsigned int unit, unsigned int level)
 {
 	struct expected *e = &expected[unit];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* How commands reach the model: by stores, by STREAM, one by one or many; and who waits. */
+/* How commands reach the model: by stores, by STREAM, one by one or many; and the threads that wait. */
 #include "tests/fuzz/virgo_sender.h"
 
 #define WORK_MAX 200000u	/* of everything that can be queued */
@@ -48,7 +48,7 @@ struct mimic_access virgo_access_of(unsigned int unit, unsigned int owner, unsig
 	};
 }
 
-/* Commands behind one that is withdrawn would not be what they were made to be. */
+/* Commands behind one that is withdrawn would not be valid as they were made to be. */
 static bool others_wait_behind(unsigned int owner)
 {
 	for (unsigned int unit = 0; unit < side.config.units; unit++) {
@@ -180,7 +180,7 @@ static void send_batch(unsigned int unit, unsigned int owner, const struct seque
 	CHECK(after - before <= taken / 3);
 	CHECK(after - before == taken / 3 || side.config.overflow_is_error);
 	for (n = 0; n < taken / 3; n++) {
-		/* The first that was too many is lost; after it there is room for what is dropped. */
+		/* The first that was too many is lost; after it there is room for dropped commands. */
 		bool is_lost = after - before < taken / 3 && n >= side.config.queue_entries - expected[unit].level;
 
 		if (is_lost) {

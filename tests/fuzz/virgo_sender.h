@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* How commands reach the model of fuzz_virgo, and what it takes to have them done. */
+/* How commands reach the model of fuzz_virgo, and how it is driven until they are done. */
 #ifndef TESTS_FUZZ_VIRGO_SENDER_H
 #define TESTS_FUZZ_VIRGO_SENDER_H
 

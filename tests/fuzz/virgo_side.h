@@ -86,10 +86,10 @@ void virgo_side_run_job(unsigned int unit);
 /* Hands it back; runs it first if that has not been done. */
 void virgo_side_end_job(unsigned int unit);
 bool virgo_side_jobs_are_out(void);
-/* A tick, or one job. false: there is nothing to do but what waits for a page. */
+/* A tick, or one job. false: there is nothing to do but jobs that wait for a page. */
 bool virgo_side_work(void);
 
-/* --- what is expected: virgo_expected.c ------------------------------------------------ */
+/* --- the expected state: virgo_expected.c ---------------------------------------------- */
 
 #define QUEUE (VIRGO_MAX_QUEUE + 64)
 #define PLACEHOLDER 200	/* funct of an entry: CISC operation 2 of the later generation */
@@ -100,7 +100,7 @@ struct entry {
 	uint32_t word;
 	unsigned int funct;
 	bool is_valid;		/* only its pages can make it fail */
-	bool is_compared;	/* else the reference takes over what the model has done */
+	bool is_compared;	/* else the reference takes over the model's result */
 };
 
 struct waiting {
@@ -143,7 +143,7 @@ void virgo_expected_push(unsigned int unit, const struct entry *entry);
 void virgo_expected_wait(unsigned int unit, unsigned int owner, const struct entry *entry, bool from_stream);
 /* From the model: the access that waited is over. */
 void virgo_expected_complete(unsigned int owner, uint64_t data);
-/* is_gone: what it left half said is forgotten, too. */
+/* is_gone: a command of it that has begun is dropped, too. */
 void virgo_expected_withdraw(unsigned int owner, bool is_gone);
 void virgo_expected_reset(unsigned int unit, bool power_on);
 /* Follows the model since the last call, and compares all that can be compared. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* A daemon that dies, at each step of the protocol: who waits is let go, the node stays, another takes over. */
+/* A daemon that dies, at each step of the protocol: waiters go on, the node stays, another takes over. */
 #include "kselftest_harness.h"
 
 #include <fcntl.h>
@@ -421,7 +421,7 @@ static void wait_for_ever(int fd)
 		pause();
 }
 
-/* It is not the daemon: who waits must not wait for it. */
+/* It is not the daemon: waiters must not wait for it. */
 TEST_F(death, a_child_that_keeps_its_descriptor_keeps_nobody_waiting)
 {
 	void (*body)(int fd) = wait_for_ever;

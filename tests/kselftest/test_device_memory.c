@@ -139,7 +139,7 @@ static uint64_t nonzero_words(const volatile uint64_t *memory)
 	return found;
 }
 
-/* --- what there is -------------------------------------------------------------- */
+/* --- memory and its size -------------------------------------------------------- */
 
 TEST_F(device, both_sides_see_the_same_memory)
 {

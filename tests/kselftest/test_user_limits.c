@@ -122,7 +122,7 @@ TEST_F(limits, a_user_has_as_many_bindings_as_he_may)
 	EXPECT_EQ(0, in_child(nobody_opens, NULL));
 }
 
-/* --- what is charged ------------------------------------------------------------ */
+/* --- charges to the program's memory -------------------------------------------- */
 
 #define GROUP "/sys/fs/cgroup/limits"
 #define TABLES 256ul

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Ends of everything that a cluster's use hangs on: the program, wherever it is killed, also
- * in the middle of a job; the device; the daemon; the driver. And who may have it meanwhile.
+ * in the middle of a job; the device; the daemon; the driver. And which programs may have it meanwhile.
  */
 #include "kselftest_harness.h"
 
@@ -106,7 +106,7 @@ static int status_once_free(void)
 	return status;
 }
 
-/* --- who may have it -------------------------------------------------------------- */
+/* --- programs that may have it ---------------------------------------------------- */
 
 TEST_F(ends, another_process_has_to_wait_until_it_is_free)
 {

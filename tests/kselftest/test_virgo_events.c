@@ -240,7 +240,7 @@ TEST_F(events, a_child_cannot_ask_for_them)
 	EXPECT_EQ(0, status);
 }
 
-/* --- what is refused -------------------------------------------------------------------- */
+/* --- refused calls ---------------------------------------------------------------------- */
 
 TEST_F(events, a_refused_call_changes_nothing)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Windows that are refused, and who else reaches one that is there: nobody. */
+/* Windows that are refused; and no other process reaches one that is there. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -282,7 +282,7 @@ TEST_F(refusal, a_process_with_a_device_cannot_be_a_daemon)
 	EXPECT_EQ(EDEADLK, errno);
 }
 
-/* --- who looks from outside ------------------------------------------------ */
+/* --- other processes ------------------------------------------------------- */
 
 struct there {
 	uint64_t address;

@@ -11,7 +11,7 @@ enum kind { ILLEGAL, MCFG, MLD, MST, MMA_FP32, MMA_BF16, MMA_INT8, MGATHER, MSCA
 struct decoded {
 	enum kind kind;
 	unsigned int element;		/* bytes */
-	unsigned int md, ms1, ms2;	/* ms2: also what a store stores */
+	unsigned int md, ms1, ms2;	/* ms2: also the source of a store */
 };
 
 static unsigned int bits(uint32_t word, unsigned int high, unsigned int low)

@@ -31,7 +31,7 @@ static struct window {
 	uint64_t start;	/* address in the program */
 } windows[WINDOWS];
 
-/* Guards what the server's thread and the test both touch, slots apart. */
+/* Guards all that the server's thread and the test both access, slots apart. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void show_page(const struct window *window, unsigned int page)
@@ -458,7 +458,7 @@ static bool is_answered(uint32_t number)
 {
 	bool yes;
 
-	/* Of who needs a commit, the kernel looks at nothing before it. */
+	/* The kernel does not read the answer of a slot that needs a commit before that. */
 	if (fake_bus.uses_slots && !needs_commit(&fake_bus.slots[number].request))
 		return __atomic_load_n(&fake_bus.slots[number].answered, __ATOMIC_ACQUIRE);
 	pthread_mutex_lock(&lock);

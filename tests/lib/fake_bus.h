@@ -94,7 +94,7 @@ void fake_bus_store(uint32_t binding, uint32_t thread, unsigned int page, unsign
 
 /* HELLO on a session's socket. */
 void fake_bus_greet(int fd);
-/* Sessions of our own beside what comes by the bus: their sockets. The server begins to serve with them. */
+/* Sockets of sessions of our own, beside the bus. The server begins to serve with them. */
 void fake_bus_sessions(int *sockets, unsigned int count);
 int fake_bus_session(void);
 

@@ -67,7 +67,7 @@ void fake_mmu_store(struct fake_host *host, unsigned int what, uint64_t value);
 
 /* Owner 1 produces into and owner 2 consumes from each queue. */
 void fake_open(struct fake_host *host, unsigned int size_code, unsigned int queues);
-/* The memory answers deferred fetch i with what its address holds. */
+/* The memory answers deferred fetch i with the value at its address. */
 void fake_fill(struct fake_host *host, unsigned int i);
 uint64_t fake_counter(struct fake_host *host, enum maple_counter counter);
 void fake_tick(struct fake_host *host);

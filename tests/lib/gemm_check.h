@@ -6,7 +6,7 @@
 #include "dare.h"
 #include "tests/lib/gemm_reference.h"
 
-/* Random matrices; every bit of C, what lies between its rows, and A and B afterwards. */
+/* Random matrices; every bit of C, the bytes between its rows, and A and B afterwards. */
 void gemm_check(struct dare *dare, const struct gemm_case *c, bool specials, uint64_t *random);
 
 /* A shape with sides up to `largest`, any type and flags. */

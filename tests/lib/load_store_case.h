@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* An instruction, and what a decoder of load_store.h has to say of it. */
+/* An instruction, and the expected answer of a decoder of load_store.h. */
 #ifndef MIMIC_TEST_LOAD_STORE_CASE_H
 #define MIMIC_TEST_LOAD_STORE_CASE_H
 

@@ -27,7 +27,7 @@ struct maple_test {
 
 #define MAPLE_TEST(function, settings) { #function, function, settings, 0 }
 
-/* The device of the running test, and what it was opened with. */
+/* The device of the running test, and the options that it was opened with. */
 extern struct maple *maple;
 extern struct maple_options maple_test_options;
 bool maple_is_artifact(void);

@@ -20,7 +20,7 @@ struct mpu_program {
 	unsigned int m, k, n;		/* the shape of those that follow */
 };
 
-/* The preset dare in a mode, with what follows: "key=value" texts up to a NULL. */
+/* The preset dare in a mode, changed by "key=value" texts up to a NULL. */
 static inline struct dare_time_parameters mpu_parameters(const char *mode, va_list changes)
 {
 	struct dare_time_parameters parameters;

@@ -18,7 +18,7 @@ int protocol_end(void **state);
 void protocol_expect_end(int socket);
 /* It still serves others. */
 void protocol_expect_served(void);
-/* It has so many descriptors, soon: what clients made is closed by threads beside its loop. */
+/* It has so many descriptors, soon: threads beside its loop close those of clients. */
 void protocol_expect_descriptors(int count);
 int protocol_memfd(size_t size, int seals);
 

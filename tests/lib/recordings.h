@@ -17,7 +17,7 @@ struct recording {
 void recording_make(struct recording *recording, enum recorded_program program);
 void recording_free(struct recording *recording);
 
-/* A file of memory with these bytes; its path, and what to close. */
+/* A file of memory with these bytes; its path, and the descriptor to close. */
 int recording_file(const void *bytes, size_t size, char *path, size_t path_size);
 
 /* The offset of block `number`'s header; the file's size if there are not so many. */

@@ -116,7 +116,7 @@ static int atomic(void *context, uint64_t address, enum mimic_atomic operation, 
 	return transfer(address, &value, sizeof(value), true);
 }
 
-#define ROW_STRIDE 64	/* what devices/model.h says of rows */
+#define ROW_STRIDE 64	/* as devices/model.h says of rows */
 
 #define AT_ONCE 256	/* rows of one call of the kernel: many times faster than one by one */
 

@@ -79,7 +79,7 @@ void slow_memory_end(void)
 	close(pager.fd);
 }
 
-/* In the place of what the daemon has mapped. */
+/* In the place of the daemon's mapping. */
 static void make_slow(const struct mimicd_range *range)
 {
 	struct uffdio_register region = { .mode = UFFDIO_REGISTER_MODE_MISSING };

@@ -8,7 +8,7 @@
 /*
  * The preset without TLBs: cycles of what is tested do not hold walks of the page table, and
  * each access is made at once. test_sim_translation.c turns them on. And with an L1 that is written back, the same in both
- * presets: what the prototype has besides it is tested in test_sim_prototype.c.
+ * presets: further parts of the prototype are tested in test_sim_prototype.c.
  */
 struct sim_parameters soc_preset(const char *name);
 struct soc *soc_make(const struct sim_parameters *parameters);

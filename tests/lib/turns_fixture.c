@@ -40,7 +40,7 @@ static void *serve(void *argument)
 	return NULL;
 }
 
-/* On a thread of its own, for what asks by messages. */
+/* On a thread of its own, for tests that send messages. */
 void turns_go_on(void)
 {
 	eventfd_t value;

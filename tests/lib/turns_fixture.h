@@ -32,7 +32,7 @@ extern struct turns_program *turns_programs[TURNS_PROGRAMS + 1];
 
 int turns_start(void **state);
 int turns_end(void **state);
-/* The daemon on a thread of its own, for what asks by messages, until turns_pause(). */
+/* The daemon on a thread of its own, for tests that send messages, until turns_pause(). */
 void turns_go_on(void);
 void turns_pause(void);
 /* One round. */

@@ -187,7 +187,7 @@ void guest_start(struct guest *guest, const struct served *served, const char *d
 	assert_int_equal(guest_map(guest, guest->ram_fd, 0, GUEST_RAM, GUEST_RAM_SIZE), 0);
 }
 
-/* Also once more: what is at these numbers and addresses by then is somebody else's. */
+/* Also if called again: descriptors and mappings with these numbers are somebody else's by then. */
 void guest_end(struct guest *guest)
 {
 	if (guest->fd > 0)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-/* --- what a driver does ---------------------------------------------------------------- */
+/* --- the driver ------------------------------------------------------------------------ */
 
 void guest_start_lanes(struct guest *guest, const struct served *served, const char *device, bool has_msi)
 {
@@ -71,7 +71,7 @@ void lane_close(struct guest *guest, unsigned int number)
 	guest_set_bus(guest, MIMIC_PCI_LANE(number), 0);
 }
 
-/* --- what a program does ---------------------------------------------------------------- */
+/* --- the program ------------------------------------------------------------------------ */
 
 void lane_post(struct guest *guest, struct raw_lane *lane, const uint64_t *words, size_t count)
 {

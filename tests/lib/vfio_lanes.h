@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Lanes of a virtual machine's programs: what a driver says of them, and what a program writes there. */
+/* Lanes of a virtual machine's programs, as a driver opens them and a program writes them. */
 #ifndef TESTS_VFIO_LANES_H
 #define TESTS_VFIO_LANES_H
 

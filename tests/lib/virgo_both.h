@@ -25,7 +25,7 @@
 static struct {
 	struct virgo_fixture *f;
 	struct virgo_reference *r;
-	unsigned char *expected;	/* what the second half of the arena should hold */
+	unsigned char *expected;	/* expected bytes of the second half of the arena */
 	unsigned int type, dim, size;
 	uint64_t seed;
 } both;

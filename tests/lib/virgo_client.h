@@ -52,7 +52,7 @@ struct virgo_client_product {
 void virgo_client_fill(struct virgo_client_product *product, unsigned int seed);
 void virgo_client_post(struct mimic_device *device, unsigned int unit,
 		       const struct virgo_client_product *product);
-/* Elements of C that are not what a plain computation gives. */
+/* Elements of C that differ from a plain computation. */
 size_t virgo_client_wrong(const struct virgo_client_product *product);
 /* Memory for the three, shared with the daemon or the process's own. */
 void virgo_client_alloc(struct mimic_device *device, struct virgo_client_product *product,

@@ -107,7 +107,7 @@ struct cluster {
 	struct code *code; /* where the next instruction goes */
 };
 
-/* With what is changed: "section.key=number" texts up to a NULL. */
+/* Changed by "section.key=number" texts up to a NULL. */
 static inline struct cluster cluster_begin(const char *change, ...)
 {
 	struct virgo_time_parameters parameters = paper_parameters;

@@ -124,7 +124,7 @@ static enum mimic_fault_answer page_fault(void *context, uint64_t address, unsig
 	return f->fault_answer;
 }
 
-/* From the heap if it can be: there the sanitizers see what goes beyond its end. */
+/* From the heap if it can be: there the sanitizers see accesses beyond its end. */
 static void make_shared(struct virgo_fixture *f)
 {
 	const size_t size = (size_t)f->config.shared_kb << 10;

@@ -24,7 +24,7 @@
 #include "mimic/virgo_registers.h"
 #include "tests/lib/state_mounted.h"
 
-/* --- what is there ------------------------------------------------------------------------- */
+/* --- files and folders --------------------------------------------------------------------- */
 
 static struct mimic_device *open_device(const char *name)
 {

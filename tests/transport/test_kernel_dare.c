@@ -167,7 +167,7 @@ static void lane_store(struct client *client, unsigned int offset, uint64_t valu
 	raw_post(&client->lane, words, 2);
 }
 
-/* --- who has which ------------------------------------------------------------- */
+/* --- users of contexts --------------------------------------------------------- */
 
 static void several_processes_have_one_device(void **state)
 {

@@ -213,7 +213,7 @@ static void memory_that_the_daemon_gives_away_cannot_be_punched_out(void **state
 	assert_int_equal(as_nobody(punch_a_device), 0);
 }
 
-/* The daemon serves who it trusts no worse than before: they may punch. */
+/* The daemon serves users that it trusts as before: they may punch. */
 static void memory_of_root_stays_as_it_is(void **state)
 {
 	int client = raw_client(protocol_served.socket), fd = protocol_memfd(PAGES(4), F_SEAL_SHRINK);

@@ -450,7 +450,7 @@ static void only_users_that_may_stop_the_daemon_reset(void **state)
 	end_client(&stranger);
 }
 
-/* --- what they do --------------------------------------------------------------------------- */
+/* --- resets and counters -------------------------------------------------------------------- */
 
 static void cleared_counters_begin_at_0_and_queues_keep_their_words(void **state)
 {

@@ -198,7 +198,7 @@ static void a_forked_child_has_its_own_when_it_opens_a_device(void **state)
 	assert_int_equal(before, 1);
 }
 
-/* --- what it shows ----------------------------------------------------------------------- */
+/* --- the state tree ---------------------------------------------------------------------- */
 
 static struct json_object *look_at_model(struct mimic_device *of)
 {

@@ -312,7 +312,7 @@ static void a_machine_that_goes_while_its_cluster_works_replays_identically(void
 	expect_identical(VIRGO0, &result);
 }
 
-/* --- what people do meanwhile ----------------------------------------------------------------------- */
+/* --- management meanwhile --------------------------------------------------------------------------- */
 
 static int inject(int person, enum mimic_injection what)
 {

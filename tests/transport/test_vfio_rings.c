@@ -377,7 +377,7 @@ static void commands_that_wait_when_a_lane_is_closed_go_on_or_are_dropped(void *
 	assert_int_equal(maple_load(&lane, MAPLE_LOAD_OPEN_CONSUMER, 0) & 1, 0);
 }
 
-/* --- who may ------------------------------------------------------------------------------------ */
+/* --- permissions --------------------------------------------------------------------------------- */
 
 static void impossible_lanes_are_refused(void **state)
 {

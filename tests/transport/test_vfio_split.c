@@ -77,7 +77,7 @@ static char *map_memory(size_t *size)
 	return base;
 }
 
-/* --- what they are ------------------------------------------------------------------------ */
+/* --- the two functions -------------------------------------------------------------------- */
 
 /* QEMU posts stores of a function without any. */
 static void registers_have_no_region_that_is_mapped(const char *socket)
@@ -160,7 +160,7 @@ static void a_pair_has_a_number_that_no_other_has(void **state)
 	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_PAIR), second);
 }
 
-/* --- what is in it ------------------------------------------------------------------------ */
+/* --- its content -------------------------------------------------------------------------- */
 
 static void its_bytes_are_those_that_the_device_has(void **state)
 {

@@ -52,7 +52,7 @@ static void a_close_waits_for_the_jobs_that_are_out(void **state)
 		}
 		unit_work(cluster, UNIT_INT8, 20);
 		mimic_device_close(cluster);
-		/* The address sanitizer sees who still writes to it. */
+		/* The address sanitizer sees a thread that still writes to it. */
 		memset(buffer, 1, size);
 		for (size_t byte = 0; byte < size; byte++)
 			assert_int_equal(buffer[byte], 1);

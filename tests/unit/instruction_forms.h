@@ -316,7 +316,7 @@ FORM(avx, "vmovdqu %ymm14, (%rdi)");
 FORM(avx, "vmovlps %xmm6, (%rdi)");
 FORM(avx, "vmovhps %xmm7, (%rdi)");
 FORM(avx, "vmovhpd %xmm13, (%rdi)");
-/* SSE forms keep what is above xmm. */
+/* SSE forms keep the bits above xmm. */
 FORM(avx, "movups (%rdi), %xmm3");
 FORM(avx, "movss (%rdi), %xmm3");
 FORM(avx, "movhps (%rdi), %xmm3");

@@ -345,7 +345,7 @@ static void other_contexts_go_on_while_one_waits(void **state)
 	assert_false(host->model->ops->busy(host->model));
 }
 
-/* --- what comes behind ----------------------------------------------------------------------------- */
+/* --- instructions behind a fault ------------------------------------------------------------------- */
 
 static void instructions_behind_a_stall_wait_and_then_execute_in_order(void **state)
 {

@@ -256,7 +256,7 @@ static void a_line_that_is_written_back_takes_memory_for_two_cycles(void **state
 	mpu_expect(&p, t + 29 + 90);
 }
 
-/* --- what is counted ----------------------------------------------------------------------------------- */
+/* --- statistics ---------------------------------------------------------------------------------------- */
 
 static void entries_are_counted_times_cycles(void **state)
 {

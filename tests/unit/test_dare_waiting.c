@@ -234,7 +234,7 @@ static void fences_in_a_batch_stop_before_they_wait(void **state)
 	assert_int_equal(values[1], IDLE);
 }
 
-/* --- what else ends a wait -------------------------------------------------------------------- */
+/* --- other ends of a wait --------------------------------------------------------------------- */
 
 static void an_error_drops_what_waits_for_room(void **state)
 {

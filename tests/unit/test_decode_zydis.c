@@ -156,7 +156,7 @@ static void random_string(uint8_t *bytes)
 		bytes[position] &= 0xbf;
 }
 
-/* --- what zydis' answer means -------------------------------------------- */
+/* --- meaning of zydis' answer -------------------------------------------- */
 
 static bool is_arithmetic(ZydisMnemonic mnemonic)
 {

@@ -56,7 +56,7 @@ static struct virgo_product good_product(void)
 	};
 }
 
-/* --- what is refused ------------------------------------------------------------------------ */
+/* --- refused arguments ---------------------------------------------------------------------- */
 
 static void products_that_make_no_sense_are_told(void **state)
 {
@@ -409,7 +409,7 @@ static void successive_steps_use_different_halves(void **state)
 	assert_int_equal(steps, 6);
 }
 
-/* --- who has what of the shared memory --------------------------------------------------------------- */
+/* --- shares of the shared memory --------------------------------------------------------------------- */
 
 static void a_product_leaves_alone_what_the_program_has(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* How products share the shared memory: who waits, who gives up what, and what comes of it. */
+/* How products share the shared memory: which product waits, which gives up a part, and the results. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

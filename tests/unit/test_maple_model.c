@@ -216,7 +216,7 @@ static void load_many_answers_any_register(void **state)
 	stop();
 }
 
-/* --- what can be seen ---------------------------------------------------------------- */
+/* --- counters and views -------------------------------------------------------------- */
 
 static void counters_count(void **state)
 {

@@ -490,7 +490,7 @@ static void cleared_statistics_begin_at_0(void **state)
 	timed_free(timed);
 }
 
-/* --- what ends a wait -------------------------------------------------------------- */
+/* --- ends of a wait ---------------------------------------------------------------- */
 
 static void a_cancelled_access_is_never_answered(void **state)
 {

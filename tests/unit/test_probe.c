@@ -305,7 +305,7 @@ static void an_unknown_instruction_has_no_fixup(void **state)
 	assert_int_equal(mimic_fault_fixup((uintptr_t)mimic_probe_read), 0);
 }
 
-/* --- what becomes of faults that are not the device's: in a child, whose handlers are its own --- */
+/* --- faults that are not the device's: in a child, whose handlers are its own ------------------- */
 
 /* Volatile, so that no compiler knows that it is a bad address. */
 static volatile int *volatile nowhere = (volatile int *)16;

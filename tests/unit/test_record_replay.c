@@ -451,7 +451,7 @@ static void another_memory_at_the_same_place_replays_identically(void **context)
 	unlink(path_of_test);
 }
 
-/* --- what is whole of a recording that is not ------------------------------------------------------ */
+/* --- whole records of a damaged recording ---------------------------------------------------------- */
 
 static void records_before_a_damage_are_replayed(void **context)
 {

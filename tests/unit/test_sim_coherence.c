@@ -316,7 +316,7 @@ static void test_64_cores_behave_as_lists(void **state)
 	compare(64, 16);
 }
 
-/* --- what overlaps, by hand --------------------------------------------------- */
+/* --- overlapping accesses, by hand -------------------------------------------- */
 
 static struct soc_counters counters_of(const struct soc *soc)
 {

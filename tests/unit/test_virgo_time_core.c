@@ -673,7 +673,7 @@ static void a_store_to_the_units_registers_leaves_with_the_lsus_head(void **stat
 	cluster_end(&c);
 }
 
-/* --- what is counted ------------------------------------------------------------------------------ */
+/* --- statistics ----------------------------------------------------------------------------------- */
 
 static void instructions_are_counted_by_kind(void **state)
 {

@@ -645,7 +645,7 @@ static void a_kernel_takes_the_same_whenever_it_begins(void **state)
 	cluster_end(&c);
 }
 
-/* --- what cannot be started ----------------------------------------------------------------------- */
+/* --- refused starts ------------------------------------------------------------------------------- */
 
 static int start_of(struct cluster *c, struct virgo_time_kernel kernel)
 {

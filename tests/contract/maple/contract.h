@@ -10,7 +10,7 @@ enum contract_profile { PAPER = 1, ARTIFACT = 2, BOTH = 3 };
 
 extern const struct contract_way maple_ways[];
 
-/* --- what most cases begin with ------------------------------------------ */
+/* --- beginnings of most cases -------------------------------------------- */
 
 /* On the MAPLE page, 4 bytes. */
 uint64_t command(enum bus_thread who, unsigned int operation, unsigned int queue);

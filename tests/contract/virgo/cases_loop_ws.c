@@ -324,7 +324,7 @@ CASE(a_tile_of_the_shared_memory_is_multiplied_where_it_lies, EITHER)
 	}
 }
 
-/* --- what else a loop does, and does not ------------------------------------------------------------ */
+/* --- other effects of a loop ------------------------------------------------------------------------ */
 
 CASE(a_loop_leaves_the_array_as_its_commands_would, EITHER)
 {

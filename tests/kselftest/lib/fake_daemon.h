@@ -2,7 +2,7 @@
 /*
  * A scripted daemon for tests: a child process that opens /dev/mimic, registers
  * a device and serves it. Its registers are plain memory, 4096 bytes for each
- * page: a load gives what was stored. Special registers hold their answer back,
+ * page: a load gives the stored value. Special registers hold their answer back,
  * give errors, or kill the daemon. It counts requests in shared memory (control).
  *
  * One thread of the daemon serves; two others run what tests ask for by

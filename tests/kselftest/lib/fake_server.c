@@ -188,7 +188,7 @@ static void count(struct fake_server *server, const struct mimic_bus_request *re
 			control->driver_loads++;
 		return;
 	}
-	/* The entry first: who sees the count may read it. */
+	/* The entry first: a thread that sees the count may read it. */
 	control->log[control->log_count % FAKE_LOG_MAX] = *request;
 	control->log_count++;
 	switch (request->kind) {

@@ -13,7 +13,7 @@ struct fake_server {
 	enum fake_channel channel;
 	bool is_paper;
 	unsigned int memory_size;
-	/* Held by the thread that answers: the serving thread, or a worker for what is held back. */
+	/* Held by the thread that answers: the serving thread, or a worker for held requests. */
 	pthread_mutex_t lock;
 	bool is_held[MIMIC_BUS_SLOTS];
 	struct mimic_bus_request held[MIMIC_BUS_SLOTS];

@@ -36,7 +36,7 @@ volatile uint64_t *holder_register(const struct holder *holder, unsigned int pag
 volatile uint64_t *holder_held_register(const struct holder *holder);
 
 double now_seconds(void);
-/* As long as a slow kernel may take for what should take `seconds`. */
+/* As long as a slow kernel may take for work that should take `seconds`. */
 double at_most(double seconds);
 void sleep_ms(long ms);
 
@@ -63,8 +63,8 @@ struct waiter {
 	pthread_t thread;
 	volatile uint64_t *address;
 	bool stores;
-	uint64_t value;		/* what the load gave, or what is stored */
-	int signal;		/* what the access ended with; 0: it was done */
+	uint64_t value;		/* of the load, or of the store */
+	int signal;		/* that the access raised; 0: it was done */
 	double seconds;		/* it took */
 	_Atomic pid_t tid;
 	_Atomic unsigned int is_done;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* /dev/mapleN and what maple.ko says of it. */
+/* /dev/mapleN and the answers of maple.ko. */
 #ifndef MIMIC_TESTS_MAPLE_DEVICE_H
 #define MIMIC_TESTS_MAPLE_DEVICE_H
 

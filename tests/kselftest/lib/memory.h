@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Memory of a test program, and what the kernel says of it. They abort where there is none. */
+/* Memory of a test program, and the kernel's state of it. The functions abort where there is none. */
 #ifndef MIMIC_TESTS_MEMORY_H
 #define MIMIC_TESTS_MEMORY_H
 

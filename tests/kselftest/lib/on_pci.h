@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * For tests that also run in a virtual machine whose devices are functions of PCI: those are there
- * already, and what would have to wait is answered with all ones at once (docs/pci.md).
+ * already, and loads that would have to wait are answered with all ones at once (docs/pci.md).
  */
 #ifndef MIMIC_TESTS_ON_PCI_H
 #define MIMIC_TESTS_ON_PCI_H

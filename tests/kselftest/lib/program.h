@@ -12,8 +12,8 @@
 /* Shared with it. */
 struct program_shared {
 	_Atomic unsigned int is_ready;
-	_Atomic bool go;	/* for `main`: what the test waited for is done */
-	_Atomic uint64_t count;	/* for `main`: what it likes */
+	_Atomic bool go;	/* for `main`: the test has seen the event that it waited for */
+	_Atomic uint64_t count;	/* for `main`, to use as it likes */
 };
 
 struct program {

@@ -61,7 +61,7 @@ uint64_t virgo_count(const struct virgo_node *node, unsigned int unit, enum virg
 /* One command; it is not waited for. */
 void virgo_command(const struct virgo_node *node, unsigned int unit, unsigned int funct, uint64_t rs1,
 		   uint64_t rs2);
-/* Bytes from row to row of what is moved in and out; values stay as they are. */
+/* Bytes from row to row of moves in and out; values stay as they are. */
 void virgo_strides(const struct virgo_node *node, unsigned int unit, uint32_t in, uint32_t out);
 /* Bytes of a row of the scratchpad, as the unit has it. */
 unsigned int virgo_row_bytes(unsigned int unit);

@@ -219,7 +219,7 @@ static bool is_possible(uint32_t cell, uint64_t value, uint64_t floor, uint64_t 
 	       generation >= (floor & WINDOW_GENERATION) && generation <= newest;
 }
 
-/* There is only one who counts. */
+/* Only one thread counts. */
 static void count(_Atomic uint64_t *counter)
 {
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
