@@ -257,7 +257,8 @@ static void begin(void *context, struct fuse_conn_info *connection)
 	(void)context;
 	/* Requests and answers are small: pipes would only cost. */
 	connection->want &= ~(unsigned int)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
-	connection->max_write = 4096;
+	/* Of two pages: else the kernel splits a short text that crosses into a second page. */
+	connection->max_write = 2 * (unsigned int)getpagesize();
 	connection->max_readahead = 0;
 }
 

@@ -5,6 +5,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +54,19 @@ static void invalid_words_are_refused(void **unused)
 	assert_int_equal(state_mount_write(&mounted, "devices/maple0/control/inject", "explode\n"), -EINVAL);
 	/* It is not on the kernel's bus. */
 	assert_int_equal(state_mount_write(&mounted, "devices/maple0/control/inject", "hang\n"), -EOPNOTSUPP);
+}
+
+static void a_text_that_crosses_a_page_is_one_write(void **unused)
+{
+	size_t page = (size_t)getpagesize();
+	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)unused;
+	assert_true(pages != MAP_FAILED);
+	memcpy(pages + page - 1, "hang", sizeof("hang"));
+	/* Split, it would begin with the word "h", which is -EINVAL. */
+	assert_int_equal(state_mount_write(&mounted, "devices/maple0/control/inject", pages + page - 1), -EOPNOTSUPP);
+	munmap(pages, 2 * page);
 }
 
 static bool hangs(const char *device)
@@ -106,6 +121,7 @@ static void nothing_else_can_be_written_made_or_removed(void **unused)
 	_(reset_makes_a_device_as_after_power_on) \
 	_(clear_counters_leaves_the_rest_alone) \
 	_(invalid_words_are_refused) \
+	_(a_text_that_crosses_a_page_is_one_write) \
 	_(inject_makes_a_device_of_the_bus_misbehave) \
 	_(nothing_else_can_be_written_made_or_removed)
 TESTS(STATE_TEST)
