@@ -217,7 +217,7 @@ class Page:
             os.symlink(os.path.realpath(f'{self.tree}/build/{name}'), f'{home}/build/{name}')
         self.add_files(home)
         environment = {key: value for key, value in os.environ.items() if not key.startswith('MIMIC_')}
-        # What a page installs stays here.
+        # Files that a page installs stay here.
         environment.update(HOME=home, PREFIX=f'{home}/usr', PIP_REQUIRE_VIRTUALENV='1',
                            PATH=f'{self.prefix}/bin:{os.environ["PATH"]}', PKG_CONFIG_PATH=f'{self.prefix}/lib/pkgconfig',
                            LD_LIBRARY_PATH=f'{self.prefix}/lib', MIMIC_SOCKET=f'{self.work}/socket', XDG_RUNTIME_DIR=home,
