@@ -7,6 +7,8 @@ set -u
 . "$(dirname "$0")/../scripts/tap.sh"
 wheel=$2
 python=${PYTHON:-python3}
+# By its path: timeout and the examples call it, too, which do not know the function python3 of tap.sh.
+[ "$python" != python3 ] || python=$(type -P /usr/bin/python3 || type -P python3)
 for module in numpy pytest; do
 	"$python" -c "import $module" 2>/dev/null && continue
 	echo "1..0 # SKIP $python has no $module: apt-get install python3-numpy python3-pytest, or PYTHON=INTERPRETER"

@@ -476,6 +476,10 @@ for program in threads queue counts; do
 done
 result $same "so they do without TLBs, where nothing walks"
 
+timeout 60 "$mimic" sim --set maple.translation=0 "$programs/queue" >"$work/output" 2>"$work/errors" &&
+	grep -q '^  MAPLE .*; no translation;' "$work/errors" && ! grep -q 'TLB .* hit' "$work/errors"
+result $? "a MAPLE without translation has no hit rate"
+
 # --- ends ----------------------------------------------------------------------------------------
 
 # ends STATUS WORD OUTPUT: of the program ends; WORD: how the report says it ended, - for none

@@ -116,22 +116,31 @@ static void print_queues(FILE *file, const struct maple_time_statistics *time)
 	}
 }
 
+/* The functional model counts hits of a TLB without translation, too, where the hardware modelled has none. */
+static void print_tlb(FILE *file, const struct mimic_time_host *soc, const uint64_t *counters)
+{
+	uint64_t hits = counters[MAPLE_COUNTER_tlb_hits];
+
+	if (soc->parameter(soc->context, "maple", "translation"))
+		fprintf(file, "TLB %.2f %% hit; ", percent(hits, hits + counters[MAPLE_COUNTER_tlb_misses]));
+	else
+		fputs("no translation; ", file);
+}
+
 static void print(FILE *file, const struct mimic_time_host *soc, const uint64_t *counters, const uint64_t *values)
 {
 	struct maple_time_statistics time;
-	uint64_t hits = counters[MAPLE_COUNTER_tlb_hits];
 
-	(void)soc;
 	memcpy(&time, values, sizeof(time));
 	if (!counters[MAPLE_COUNTER_produced])
 		return;
-	fprintf(file, "  MAPLE %llu words produced, %llu consumed, %llu fetched, %llu prefetched; TLB %.2f %% hit; "
-		"loads on their way %.2f, at most %llu\n",
+	fprintf(file, "  MAPLE %llu words produced, %llu consumed, %llu fetched, %llu prefetched; ",
 		(unsigned long long)counters[MAPLE_COUNTER_produced],
 		(unsigned long long)counters[MAPLE_COUNTER_consumed],
 		(unsigned long long)counters[MAPLE_COUNTER_fetched],
-		(unsigned long long)counters[MAPLE_COUNTER_prefetched],
-		percent(hits, hits + counters[MAPLE_COUNTER_tlb_misses]), ratio(time.outstanding, time.cycles),
+		(unsigned long long)counters[MAPLE_COUNTER_prefetched]);
+	print_tlb(file, soc, counters);
+	fprintf(file, "loads on their way %.2f, at most %llu\n", ratio(time.outstanding, time.cycles),
 		(unsigned long long)time.outstanding_most);
 	fprintf(file, "        waited for: pipe %llu, issue %llu, walks %llu cycles\n", (unsigned long long)time.pipe,
 		(unsigned long long)time.issue, (unsigned long long)time.walks);
