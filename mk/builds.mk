@@ -1,4 +1,4 @@
-# make check-builds: builds that are not the usual one. Some ten minutes.
+# make check-builds: builds that are not the usual one. Some fifteen minutes.
 
 .PHONY: check-builds
 check-builds:

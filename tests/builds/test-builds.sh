@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# Builds that are not this machine's usual one, of what is committed: with other options in a path with spaces, and by a
-# user who has none of the optional libraries. TAP; some ten minutes.
-# usage: test-builds.sh BUILD [spaces|less]		one of the two
+# Builds that are not this machine's usual one, of what is committed: with other options in a path with spaces, by clang,
+# and by a user who has none of the optional libraries. TAP; some fifteen minutes.
+# usage: test-builds.sh BUILD [spaces|clang|less]		one of the three
 set -u
 # shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/../scripts/tap.sh"
@@ -34,6 +34,26 @@ with_spaces()
 	(cd "$there" && tests/scripts/run-tests.sh --results "$work/results" --jobs "$jobs" build/tests/unit/test_* \
 		tests/scripts/test-run.sh tests/scripts/test-sim.sh tests/scripts/test-plugin.sh) >"$work/output" 2>"$work/errors"
 	result $? "and pass: those of units, and scripts of mimic run, mimic sim and plugins"
+	rm -rf "$there"
+}
+
+by_clang()
+{
+	local there=$work/clang
+	if ! command -v clang >/dev/null; then
+		skip "clang builds it" "no clang"
+		return
+	fi
+	source_in "$there" && make_in "$there" CC=clang WERROR=1 all tests
+	result $? "clang builds it, and its tests, without a warning"
+	readelf -p .comment "$there/build/bin/mimicd" 2>/dev/null | grep -q clang
+	result $? "and it was clang"
+	make_in "$there" CC=clang demo
+	result $? "its demo's results are right"
+	(cd "$there" && tests/scripts/run-tests.sh --results "$work/results" --jobs "$jobs" build/tests/unit/test_* \
+		build/tests/contract/test_contract_embedded_library build/tests/contract/test_contract_daemon_trap \
+		tests/scripts/test-run.sh tests/scripts/test-patch.sh tests/scripts/test-plugin.sh) >"$work/output" 2>"$work/errors"
+	result $? "and its tests pass: those of units, MAPLE's contract, scripts of mimic run and plugins"
 	rm -rf "$there"
 }
 
@@ -84,5 +104,6 @@ without_optional_libraries()
 }
 
 [ "${2:-spaces}" != spaces ] || with_spaces
+[ "${2:-clang}" != clang ] || by_clang
 [ "${2:-less}" != less ] || without_optional_libraries
 plan
