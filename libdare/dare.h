@@ -25,8 +25,8 @@
  * Dispatch. dare_mcfg() to dare_mscatter_b() and dare_dispatch() put an
  * instruction into a buffer, from where they go to the device in batches, in
  * order. They take effect in that order. dare_fence() waits until all are
- * complete; only then may the program read what they store, and write or free
- * what they load. dare_flush() sends what is in the buffer and does not wait.
+ * complete; only then may the program read the memory that they store to, and write
+ * or free the memory that they load. dare_flush() sends the buffer and does not wait.
  *
  * Errors. Functions return 0 or a negative errno value; nothing is printed,
  * nothing exits. dare_error_text() says more. Each function lists its own errors;
@@ -39,7 +39,7 @@
  * tells which instruction it was, where, and which address. Errors are precise:
  * everything before the instruction is complete, the instruction has not changed
  * a register, and everything behind it is dropped until dare_clear_error() or
- * dare_reset(). A load or store that meets memory which is not there ends so,
+ * dare_reset(). A load or store of unmapped memory is such an error,
  * and raises no signal.
  *
  * Addresses are the program's own. The device reads and writes any memory of the
@@ -84,15 +84,15 @@ struct dare_options {
 /**
  * dare_open() - finds a device and takes a context of it
  * @dare: where the handle goes; NULL goes there if the call fails
- * @options: what is wanted, NULL for the defaults
+ * @options: settings of the device, NULL for the defaults
  *
  * The context is as after power-on. A config_path is for the embedded transport:
  * it makes "auto" choose that, and is -EINVAL with "daemon" and "kernel". The
- * strings of options are not used after the call. The handle is the caller's, who
- * gives it back by dare_close().
+ * strings of options are not used after the call. The caller gives the
+ * handle back by dare_close().
  *
  * Returns 0, or
- * -EINVAL: an option is not what it can be, or the configuration file is wrong, or the
+ * -EINVAL: an option has no valid value, or the configuration file is wrong, or the
  *          profile that MIMIC_DARE_PROFILE names is (see dare_profile_read())
  * -EBUSY: no context is free
  * -ENODEV: there is no device of that number
@@ -121,7 +121,7 @@ void dare_close(struct dare *dare);
  * dare_error_text() - says more about an error
  *
  * Returns a line for people about the last error that a function of the library
- * returned to this thread, "" if there was none. It names what was wrong. The
+ * returned to this thread, "" if there was none. It gives the reason. The
  * string is the library's and changes with the thread's next error.
  *
  * See also: dare_error(), dare_fence().
@@ -315,7 +315,7 @@ int dare_mma_bf16(struct dare *dare, unsigned int md, unsigned int ms1, unsigned
 int dare_mma_i8(struct dare *dare, unsigned int md, unsigned int ms1, unsigned int ms2);
 
 /**
- * dare_mgather() - loads a tile whose rows are anywhere
+ * dare_mgather() - loads a tile whose rows are at any addresses
  * @dare: the handle
  * @md: register that gets it, 0 to 7
  * @ms1: register with the addresses, 0 to 7
@@ -332,7 +332,7 @@ int dare_mma_i8(struct dare *dare, unsigned int md, unsigned int ms1, unsigned i
 int dare_mgather(struct dare *dare, unsigned int md, unsigned int ms1);
 
 /**
- * dare_mgather_h() - loads rows of 2-byte elements from anywhere
+ * dare_mgather_h() - loads rows of 2-byte elements from any addresses
  * @dare: the handle
  * @md: register that gets them, 0 to 7
  * @ms1: register with the addresses, multiples of 2
@@ -347,7 +347,7 @@ int dare_mgather(struct dare *dare, unsigned int md, unsigned int ms1);
 int dare_mgather_h(struct dare *dare, unsigned int md, unsigned int ms1);
 
 /**
- * dare_mgather_b() - loads rows of bytes from anywhere
+ * dare_mgather_b() - loads rows of bytes from any addresses
  * @dare: the handle
  * @md: register that gets them, 0 to 7
  * @ms1: register with the addresses
@@ -362,7 +362,7 @@ int dare_mgather_h(struct dare *dare, unsigned int md, unsigned int ms1);
 int dare_mgather_b(struct dare *dare, unsigned int md, unsigned int ms1);
 
 /**
- * dare_mscatter() - stores a tile's rows anywhere
+ * dare_mscatter() - stores a tile's rows to any addresses
  * @dare: the handle
  * @ms2: register that is stored, 0 to 7
  * @ms1: register with the addresses, 0 to 7
@@ -379,7 +379,7 @@ int dare_mgather_b(struct dare *dare, unsigned int md, unsigned int ms1);
 int dare_mscatter(struct dare *dare, unsigned int ms2, unsigned int ms1);
 
 /**
- * dare_mscatter_h() - stores rows of 2-byte elements anywhere
+ * dare_mscatter_h() - stores rows of 2-byte elements to any addresses
  * @dare: the handle
  * @ms2: register that is stored, 0 to 7
  * @ms1: register with the addresses, multiples of 2
@@ -394,7 +394,7 @@ int dare_mscatter(struct dare *dare, unsigned int ms2, unsigned int ms1);
 int dare_mscatter_h(struct dare *dare, unsigned int ms2, unsigned int ms1);
 
 /**
- * dare_mscatter_b() - stores rows of bytes anywhere
+ * dare_mscatter_b() - stores rows of bytes to any addresses
  * @dare: the handle
  * @ms2: register that is stored, 0 to 7
  * @ms1: register with the addresses
@@ -427,7 +427,7 @@ int dare_mscatter_b(struct dare *dare, unsigned int ms2, unsigned int ms1);
 int dare_dispatch(struct dare *dare, uint32_t word, uint64_t rs1, uint64_t rs2);
 
 /**
- * dare_flush() - sends to the device what is in the buffer
+ * dare_flush() - sends the buffered instructions to the device
  * @dare: the handle
  *
  * Does not wait until the instructions are complete, but may wait until the device
@@ -443,7 +443,7 @@ int dare_flush(struct dare *dare);
  * dare_fence() - waits until all instructions are complete
  * @dare: the handle
  *
- * Sends what is in the buffer, and waits. If an instruction has failed, now or
+ * Sends the buffered instructions, and waits. If an instruction has failed, now or
  * before, it returns why, each time until dare_clear_error() or dare_reset().
  *
  * Returns 0, or
@@ -467,7 +467,7 @@ struct dare_error_info {
 };
 
 /**
- * dare_error() - tells what the device found wrong
+ * dare_error() - tells which instruction failed, and why
  * @dare: the handle
  * @info: where it goes
  *
@@ -499,7 +499,7 @@ int dare_clear_error(struct dare *dare);
  * dare_reset() - makes registers, CSRs and error as after dare_open()
  * @dare: the handle
  *
- * Waits until what was dispatched before is complete. Positions count from 0
+ * Waits until all instructions before it are complete. Positions count from 0
  * again. Counters stay.
  *
  * Returns 0, or
@@ -515,7 +515,7 @@ int dare_reset(struct dare *dare);
  * @csr: DARE_CSR_MATRIX_M, DARE_CSR_MATRIX_K or DARE_CSR_MATRIX_N
  * @value: where it goes
  *
- * Waits until what was dispatched before is complete.
+ * Waits until all instructions before it are complete.
  *
  * Returns 0, or
  * -EINVAL: an argument is NULL, or no such CSR
@@ -536,7 +536,7 @@ struct dare_statistics {
  * @dare: the handle
  * @statistics: where they go
  *
- * Waits until what was dispatched before is complete. macs_used / macs_offered is
+ * Waits until all instructions before it are complete. macs_used / macs_offered is
  * the utilisation of the processing elements (section V). Counters only grow.
  *
  * Returns 0, or
@@ -565,7 +565,7 @@ void *dare_alloc(struct dare *dare, size_t size);
 /**
  * dare_free() - frees memory of dare_alloc()
  * @dare: the handle
- * @memory: what dare_alloc() returned, or NULL
+ * @memory: memory of dare_alloc(), or NULL
  *
  * No instruction that uses it may be on its way.
  *
@@ -657,7 +657,7 @@ enum dare_gemm_flags {
  * C = A x B, or C = C + A x B with DARE_ADD. Any m, n and k, 0 too; a matrix without
  * elements may be NULL.
  *
- * Each element of C is one chain of sums: it starts from 0, or from what C holds, and
+ * Each element of C is one chain of sums: it starts from 0, or from the value in C, and
  * for each k in ascending order the product, rounded, is added, and the sum is
  * rounded (to nearest even, nothing fused, subnormals kept). So the result is the
  * same bit for bit as that of the plain loop; the payload of a NaN is not defined.
@@ -665,7 +665,7 @@ enum dare_gemm_flags {
  * Tiles are copied to memory of the library's own, at most 5 MiB, which it keeps
  * until dare_close(), and the device works on these: nothing outside the matrices is
  * read or written. Uses all registers; afterwards the CSRs are 16, 64 and 16. Waits
- * for what was dispatched before. If the call fails C holds anything.
+ * for earlier instructions. If the call fails the contents of C are undefined.
  *
  * Returns 0, or
  * -EINVAL: an argument is NULL, an unknown flag, a row is longer than its leading

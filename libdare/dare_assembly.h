@@ -23,7 +23,7 @@ extern "C" {
 /* The mistake in a line. */
 struct dare_assembly_error {
 	unsigned int column;	/* of its first byte that is wrong, from 1 */
-	char text[160];		/* for people; names what was expected and what is there */
+	char text[160];		/* for people; names the expected and the found text */
 };
 
 /**

@@ -5,7 +5,7 @@
  *
  * Both cut the sparse matrix into blocks of B x B elements, B = 1, 2, 4, 8 or 16,
  * of which those that hold an element are stored and computed densely. Both have
- * two forms. The baseline loads and stores tiles whose rows are evenly spaced, as
+ * two forms. The baseline loads and stores tiles of evenly spaced rows, as
  * mld and mst want them. The densified form (GSA, section III-B of the paper) packs
  * up to 16 rows of a block column into one tile, by mgather and mscatter.
  *
@@ -45,7 +45,7 @@ struct dare_sparse {
 };
 
 enum dare_form {
-	DARE_AUTO,	/* what a profile says; else GSA for B < 8 (SpMM) and B < 4 (SDDMM), as in the paper */
+	DARE_AUTO,	/* the profile's form; else GSA for B < 8 (SpMM) and B < 4 (SDDMM), as in the paper */
 	DARE_BASELINE,
 	DARE_GSA,
 };
@@ -61,8 +61,8 @@ struct dare_block_statistics {
 	uint64_t block_columns;
 	double fill;			/* nonzeros / (blocks * B * B); 0 without blocks */
 	uint64_t histogram[DARE_FILL_CLASSES];	/* [i]: blocks that are filled to over i/16, up to (i + 1)/16 */
-	uint64_t runs;			/* tiles of evenly spaced rows: what the baseline computes */
-	uint64_t groups;		/* tiles of up to 16 rows of a block column: what GSA computes */
+	uint64_t runs;			/* tiles of evenly spaced rows, which the baseline computes */
+	uint64_t groups;		/* tiles of up to 16 rows of a block column, which GSA computes */
 };
 
 /* A sparse matrix cut into blocks. Holds no values, and nothing of the caller's. */
@@ -88,7 +88,7 @@ struct dare_blocks;
 int dare_blockify(struct dare_blocks **blocks, const struct dare_sparse *matrix, unsigned int block);
 
 /**
- * dare_blocks_free() - frees what dare_blockify() made
+ * dare_blocks_free() - frees the blocks that dare_blockify() made
  * @blocks: the blocks, or NULL
  *
  * Threads. No other thread may use the blocks.
@@ -100,15 +100,15 @@ void dare_blocks_free(struct dare_blocks *blocks);
  * @dare: the handle
  * @path: the file
  *
- * The paper chooses the faster form by kernel and B, by profiling. A profile is what
- * `mimic sim --profile` writes of a program that has run products in both forms. From
+ * The paper chooses the faster form by kernel and B, by profiling. A profile is the file
+ * that `mimic sim --profile` writes of a program that has run products in both forms. From
  * then on DARE_AUTO is, on this handle, the form that the profile names for the kernel and
- * B of the product; where it names none DARE_AUTO stays what it was. An earlier profile
- * of the handle is forgotten. dare_open() reads the profile that the environment
+ * B of the product; where it names none DARE_AUTO is as without a profile. An earlier profile
+ * of the handle is dropped. dare_open() reads the profile that the environment
  * variable MIMIC_DARE_PROFILE names, and fails if it cannot.
  *
  * The first line of the file is "mimic-profile 1". Each further line has a kernel, spmm or
- * sddmm, a block size and a form, baseline or gsa; what follows a # is for people.
+ * sddmm, a block size and a form, baseline or gsa; text after a # is a comment.
  *
  * Returns 0, or
  * -EINVAL: an argument is NULL, or a line is not so: dare_error_text() names the file and
@@ -124,9 +124,9 @@ int dare_profile_read(struct dare *dare, const char *path);
  * @blocks: the blocks
  * @statistics: where the numbers go
  *
- * A run is what the baseline loads by one mld: up to 16 rows of one block column with
+ * A run is a tile that the baseline loads by one mld: up to 16 rows of one block column with
  * equal distances. Runs are taken from top to bottom, each as long as it can be; two
- * rows are always a run. A group is what GSA loads by one mgather: the next blocks of
+ * rows are always a run. A group is a tile that GSA loads by one mgather: the next blocks of
  * a block column, up to 16 rows.
  *
  * Returns 0, or
@@ -162,7 +162,7 @@ int dare_blocks_statistics(const struct dare_blocks *blocks,
  * D and C are worked on where they lie (faster in memory of dare_alloc()), except
  * that D is copied for B > 1. Takes memory for the blocks' elements, and 256 KiB and a
  * thread for the addresses (GSA). Uses all registers; afterwards the CSRs are 16, 64 and
- * 16. Waits for what was dispatched before. If the call fails C holds anything.
+ * 16. Waits for earlier instructions. If the call fails the contents of C are undefined.
  *
  * Returns 0, or
  * -EINVAL: no such form, an argument is NULL or misaligned, a row is longer than its
@@ -245,8 +245,8 @@ int dare_spmm_i8(struct dare *dare, enum dare_form form, const struct dare_block
  *
  * A and B are worked on where they lie (faster in memory of dare_alloc()). Takes
  * memory for the blocks' elements, and 256 KiB and a thread for the addresses (GSA).
- * Uses all registers; afterwards the CSRs are 16, 64 and 16. Waits for what was
- * dispatched before. If the call fails p holds anything.
+ * Uses all registers; afterwards the CSRs are 16, 64 and 16. Waits for earlier
+ * instructions. If the call fails the contents of p are undefined.
  *
  * Returns 0, or
  * -EINVAL: no such form, an argument is NULL or misaligned, a row is longer than its

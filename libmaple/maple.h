@@ -6,21 +6,21 @@
  * MAPLE (Orenes-Vera et al., "Tiny but mighty: designing and realizing scalable
  * latency tolerance for manycore SoCs", ISCA 2022) is an engine on the memory
  * side of a processor. It has a few queues. A thread, the producer, pushes data
- * or pointers; the device fetches what the pointers name; another thread, the
+ * or pointers; the device fetches the data at these addresses; another thread, the
  * consumer, pops the values in the order of the pushes. Section numbers below
  * are the paper's.
  *
  * Words. A queue is a ring of 32-bit words. A 32-bit operation moves one word, a
  * 64-bit operation two, the low one first. Both kinds mix freely, also between
- * the two ends: what was pushed as 64 bits can be popped as two times 32.
+ * the two ends: one 64-bit push can be popped by two 32-bit pops.
  *
  * Waiting. As on the hardware, a push to a full queue and a pop from an empty
  * one wait, without a time limit. A push may return before it has taken effect;
  * pushes of one thread to one queue take effect in order. A thread that is both
  * producer and consumer of a queue waits for itself for ever if it pushes more
  * words than the queue holds, or pops more than it has pushed. With MIMIC_PATIENCE, a
- * number of seconds, in the environment a thread that has waited so long says what
- * for on standard error (mimic_patience(3)).
+ * number of seconds, in the environment a thread that has waited so long prints the
+ * reason on standard error (mimic_patience(3)).
  *
  * Errors. Functions return 0 or a count, or a negative errno value; nothing is
  * printed, nothing exits. maple_error_text() says more. Each function lists its
@@ -29,8 +29,8 @@
  *	-ENODEV		the handle belongs to the parent of a fork
  *
  * Bad pointers. An address that the device cannot read (unmapped, protected,
- * past the end of a file, NULL) gives 0 in its place, and is counted; nothing
- * dies of it. maple_fault() and maple_counters() show it.
+ * past the end of a file, NULL) gives 0 in its place, and is counted; the
+ * program goes on. maple_fault() and maple_counters() show it.
  *
  * Coherence. A word that the device has fetched does not change any more when memory
  * does (section 3.6). MAPLE_DRAM fetches are not coherent with caches on the
@@ -89,7 +89,7 @@ struct maple_options {
 /**
  * maple_init() - finds a device and makes its queues
  * @maple: where the handle goes; NULL goes there if the call fails
- * @options: what is wanted, NULL for the defaults
+ * @options: settings of the device, NULL for the defaults
  *
  * INIT of section 3.1. Takes an instance for this process, resets it and divides
  * its scratchpad into queues of options->queue_words words. There are as many
@@ -101,10 +101,10 @@ struct maple_options {
  * is -EINVAL with "daemon", which ignores MIMIC_CONFIG.
  *
  * All queues are empty and no role is taken. The strings of options are not used
- * after the call. The handle is the caller's, who gives it back by maple_fini().
+ * after the call. The caller gives the handle back by maple_fini().
  *
  * Returns 0, or
- * -EINVAL: an option is not what it can be, or the configuration file is wrong
+ * -EINVAL: an option has no valid value, or the configuration file is wrong
  * -EBUSY: no instance is free, or this process has this one already
  * -ENODEV: there is no instance of that number
  * -ENOENT: there is no such configuration file
@@ -132,7 +132,7 @@ void maple_fini(struct maple *maple);
  * maple_error_text() - says more about an error
  *
  * Returns a line for people about the last error that a function of the library
- * returned to this thread, "" if there was none. It names what was wrong. The
+ * returned to this thread, "" if there was none. It gives the reason. The
  * string is the library's and changes with the thread's next error.
  *
  * See also: maple_init().
@@ -174,7 +174,7 @@ unsigned int maple_queue_count(const struct maple *maple);
  * @maple: the handle
  *
  * Returns the number of 32-bit words that each queue holds. On the artifact
- * profile this is 64 at most, whatever was asked for.
+ * profile this is 64 at most, even if more were asked for.
  *
  * See also: maple_init(), maple_queue_count().
  */
@@ -187,8 +187,8 @@ unsigned int maple_queue_words(const struct maple *maple);
  * @role: MAPLE_PRODUCER or MAPLE_CONSUMER
  *
  * OPEN of section 3.1. Each role is exclusive. One thread may have both roles of
- * a queue, and roles of any number of queues. To open what the thread has
- * already does nothing. Words that the queue holds from before are still there.
+ * a queue, and roles of any number of queues. To open a role that the
+ * thread has does nothing. Words that the queue holds from before are still there.
  *
  * Returns 0, or
  * -EINVAL: no such queue or role
@@ -210,7 +210,7 @@ int maple_open(struct maple *maple, unsigned int queue, enum maple_role role);
  *
  * Returns 0, or
  * -EINVAL: no such queue or role
- * -EPERM: this thread has not that role
+ * -EPERM: this thread does not have that role
  *
  * See also: maple_open().
  */
@@ -439,8 +439,8 @@ ssize_t maple_produce_ptr64_batch(struct maple *maple, unsigned int queue, const
  * @pointer: any address in the line
  *
  * PREFETCH of section 3.2. It is speculative: nothing goes into the queue, and a
- * bad pointer does no harm. It goes through the queue's pipeline, behind what was
- * pushed before. On the artifact profile it waits until the queue has two free
+ * bad pointer does no harm. It goes through the queue's pipeline, behind earlier
+ * pushes. On the artifact profile it waits until the queue has two free
  * words, as the hardware does.
  *
  * Returns 0, or
@@ -616,7 +616,7 @@ int maple_statistics(struct maple *maple, unsigned int queue, uint64_t words[4])
  * @address: where the last such address goes, 0 if there was none; a page's address on the artifact profile
  * @count: where the number of faults since maple_init() goes
  *
- * A fault ends with a 0 in the queue (section 3.5 leaves what follows to the
+ * A fault ends with a 0 in the queue (section 3.5 leaves the reaction to the
  * driver; here nothing else happens).
  *
  * Returns 0, or
@@ -645,7 +645,7 @@ void *maple_alloc(struct maple *maple, size_t size);
 /**
  * maple_free() - frees memory of maple_alloc()
  * @maple: the handle
- * @memory: what maple_alloc() returned, or NULL
+ * @memory: memory of maple_alloc(), or NULL
  *
  * Nothing that the device still has to fetch may lie in it.
  *
@@ -692,7 +692,7 @@ int maple_unregister(struct maple *maple, void *memory, size_t size);
 enum maple_form {
 	MAPLE_PLAIN,		/* by loads; the device is not used, and the handle may be NULL */
 	MAPLE_DECOUPLED,	/* an access thread pushes pointers, the caller consumes (section 3.1) */
-	MAPLE_LIMA,		/* LIMA_PRODUCE by the caller, who consumes (section 3.2) */
+	MAPLE_LIMA,		/* LIMA_PRODUCE by the caller, which also consumes (section 3.2) */
 	MAPLE_PREFETCH,		/* LIMA some elements ahead, then loads (section 3.2, figure 4) */
 };
 
@@ -714,7 +714,7 @@ enum maple_form {
  * Takes one queue that is empty and closed on both sides for the time of the call;
  * several threads may call it with one handle. MAPLE_DECOUPLED starts a thread and
  * ends it. Longer queues make it faster: set queue_words to 128. x, column and
- * value must not be written meanwhile. If the call fails y holds anything.
+ * value must not be written meanwhile. If the call fails the contents of y are undefined.
  *
  * Returns 0, or
  * -EINVAL: an array or the handle is NULL, row_start decreases, or no such form
@@ -745,8 +745,8 @@ int maple_spmv_csr(struct maple *maple, enum maple_form form, size_t rows,
  *
  * Takes one queue that is empty and closed on both sides for the time of the call.
  * MAPLE_DECOUPLED starts a thread and ends it. Allocates 8 bytes and a bit for each
- * vertex. The graph must not be written meanwhile. If the call fails level and
- * parent hold anything.
+ * vertex. The graph must not be written meanwhile. If the call fails the
+ * contents of level and parent are undefined.
  *
  * Returns 0, or
  * -EINVAL: an array or the handle is NULL, row_start decreases, root or a neighbour is no vertex, or no such form

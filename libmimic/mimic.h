@@ -9,7 +9,7 @@
  *
  * Errors. Functions return 0 or a count, or a negative errno value; nothing is printed,
  * nothing exits. Each function lists its own errors; beside these, every function of a handle may return
- *	-ENODEV		the handle is NULL or belongs to the parent of a fork, or the instance is gone: it was closed, or a person has removed the device or reset it in the daemon; after close it can be opened anew
+ *	-ENODEV		the handle is NULL or belongs to the parent of a fork, or the instance is gone: it was closed, or an administrator has removed or reset the device in the daemon; after close it can be opened anew
  *	-ENOTCONN	the daemon is gone (transports daemon and kernel)
  *
  * Threads. Any thread may use a handle at any time; each is an owner of its
@@ -55,7 +55,7 @@ struct mimic_options {
  * mimic_device_open() - opens an instance of a device for this process
  * @device: where the handle goes; untouched if the call fails
  * @name: which instance, see below
- * @options: what is wanted; NULL is the same as all members NULL or 0
+ * @options: transport and settings; NULL is the same as all members NULL or 0
  *
  * The name is one of:
  *	maple     any free instance
@@ -92,7 +92,7 @@ struct mimic_options {
  * -EPROTO: the daemon or the kernel's driver speaks another version
  * -EACCES: the daemon is of another user; the node may not be opened (transport kernel)
  * -EINVAL: device or name is NULL; wrong options, environment or configuration, of which
- *          mimic_error_text() says what and where; or config_path or devices with
+ *          mimic_error_text() names the wrong value and its place; or config_path or devices with
  *          transport daemon or kernel
  * -EMFILE: this process holds 1024 devices
  * -ENOMEM: out of memory
@@ -122,7 +122,7 @@ void mimic_device_close(struct mimic_device *device);
  * functions say all they know with their error number, and leave the text as it is.
  *
  * Returns a line for people about the last error of this thread, "" if there was none. It
- * names what was wrong and where. The string is the library's and changes with the
+ * gives the reason and the place. The string is the library's and changes with the
  * thread's next error.
  */
 const char *mimic_error_text(void);
@@ -144,7 +144,7 @@ const char *mimic_device_name(const struct mimic_device *device);
  * mimic_device_transport() - tells how the device is reached
  * @device: the handle; not NULL
  *
- * It tells what mimic_device_open() chose where it was asked for auto.
+ * It tells which transport mimic_device_open() chose for auto.
  *
  * Returns "embedded", "daemon" or "kernel".
  *
@@ -181,17 +181,17 @@ int mimic_device_access(struct mimic_device *device, struct mimic_access *access
  * mimic_device_post() - does many stores to one register
  * @device: the handle
  * @pattern: the register: page, offset and size; the other members are not used
- * @values: what to store, one after the other
+ * @values: the data of the stores, in order
  * @count: how many; may be more than a queue holds, and may be 0
  *
  * Waits until all are accepted: the device (a full queue) and the ring may hold them up. If
  * the call fails, some of the stores may have been accepted.
  *
- * Stores that work on what this thread has to itself (data, pointers and loops for a
+ * Stores to a resource that this thread has alone (data, pointers and loops for a
  * queue of MAPLE; all of a context of DARE but ERROR and RESET; commands of Virgo) may
  * take effect later: in order, and before anything this thread does to the device, and
  * before any access, load or reading of counters by another thread; to a context, and to
- * Virgo, also before what another thread posts after this has returned. All other stores
+ * Virgo, also before stores that another thread posts after this has returned. All other stores
  * have taken effect when this returns.
  *
  * Returns count, or
@@ -299,10 +299,10 @@ int mimic_device_memory(struct mimic_device *device, void **address, size_t *siz
 int mimic_device_eventfd(struct mimic_device *device, int fd, uint64_t events);
 
 /**
- * mimic_device_report() - returns what the device wants a person to know
+ * mimic_device_report() - returns a message of the device for people
  * @device: the handle, or NULL
  *
- * Each report is returned once. An example is that the emulated hardware hangs. On
+ * Each message is returned once. An example: the emulated hardware hangs. On
  * the daemon and kernel transports reports go to the log of mimicd(8) instead, and this always
  * returns NULL.
  *
@@ -340,7 +340,7 @@ void *mimic_memory_alloc(struct mimic_device *device, size_t size);
 /**
  * mimic_memory_free() - frees memory of mimic_memory_alloc()
  * @device: the handle
- * @address: what mimic_memory_alloc() returned
+ * @address: memory of mimic_memory_alloc()
  *
  * The memory is gone when this returns. No queue or loop of the device may still read it.
  *
@@ -404,7 +404,7 @@ int mimic_memory_unregister(struct mimic_device *device, void *address, size_t s
  *	maple0: thread 4711 has waited 10 s for a load of MAPLE CONSUME [0]: queue 0 is empty, and nobody produces
  *
  * It names the device, the register and, as far as the device knows, the reason: a queue
- * that is full or empty and what the thread at its other end does, a page that is not there
+ * that is full or empty and the state of the thread at its other end, a page that is not there
  * yet, commands that are not over, a barrier that others have not reached, a mimicd(8) that
  * does not answer. The text is lost when tell returns. The wait goes on afterwards.
  *
@@ -434,7 +434,7 @@ int mimic_memory_unregister(struct mimic_device *device, void *address, size_t s
 void mimic_patience(unsigned int milliseconds, void (*tell)(void *context, const char *text), void *context);
 
 /**
- * mimic_thread_attach() - prepares the calling thread for mimic_device_access() from a signal handler
+ * mimic_thread_attach() - prepares the calling thread for mimic_device_access() in a signal handler
  *
  * Cheap when it was done before.
  *
@@ -457,7 +457,7 @@ int mimic_thread_attach(void);
  *
  * If the signal has come where the calling thread holds a device's lock, or has half written
  * a ring, the handler has to return at once and must change nothing in its context. The same
- * signal is sent again, with what it tells, as soon as the thread has left that place, which
+ * signal is sent again, with the same siginfo_t, as soon as the thread has left that place, which
  * is a matter of microseconds; until then other signals wait. A thread that waits for a device
  * is in no such place.
  *
@@ -479,7 +479,7 @@ int mimic_thread_attach(void);
  *	{
  *		if (mimic_signal_defer(number, information, context))
  *			return;
- *		... what the handler is for
+ *		... the handler's own work
  *	}
  *
  * See also: mimic_thread_attach().

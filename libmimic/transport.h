@@ -55,7 +55,7 @@ struct mimic_transport_ops {
 	int (*memory_unregister)(struct mimic_device *device, void *address, size_t size);
 	/* This thread ends: everything it owns is given back. NULL: nothing to do. */
 	void (*thread_gone)(void);
-	/* In the child of a fork: forget everything without a word to anybody. */
+	/* In the child of a fork: drop all state, send no message. */
 	void (*after_fork)(void);
 };
 
@@ -67,26 +67,26 @@ extern const struct mimic_transport_ops mimic_kernel_transport;
 /* For a caller that maps a device's memory itself: the preload library. As mimic_device_memory(). */
 int mimic_device_memory_file(struct mimic_device *device, struct mimic_memory_file *file);
 
-/* It has mapped so many bytes of that memory, from `offset` on. */
+/* The caller has mapped `size` bytes of that memory, from `offset` on. */
 void mimic_device_memory_mapped(struct mimic_device *device, uintptr_t address, size_t size, uint64_t offset);
 
 /*
- * A device of the kernel's, whose node the caller has open, and keeps. As mimic_device_open(), without a text. *own: the
- * descriptor that the device has of it from now on. *is_inherited: does its driver map pages of it in a child, too?
+ * A device of the kernel's, whose node the caller has open, and keeps. As mimic_device_open(), without a
+ * text. *own: the device's own descriptor of the node. *is_inherited: a child of a fork keeps the mapped pages, too.
  */
 int mimic_device_open_node(struct mimic_device **device, const struct mimic_kind *kind, int node, int *own,
 			   bool *is_inherited);
 
 /*
- * An access that an instruction of the program makes: the preload library. As
- * mimic_device_access(), but that a store may take effect later, where no program can tell.
+ * An access by an instruction of the program, for the preload library. As
+ * mimic_device_access(), but a store may take effect later, where no program can tell.
  */
 int mimic_device_plain_access(struct mimic_device *device, struct mimic_access *access);
 
-/* Are the program's vector registers safe in its accesses, as libmimic/base/vectors.h says? */
+/* Do its accesses keep the program's vector registers? See libmimic/base/vectors.h. */
 bool mimic_device_keeps_vectors(const struct mimic_device *device);
 
-/* From now on this transport opens all devices, whatever a program asks for: libmimic-sim's. */
+/* From now on this transport opens all devices, for every name of a transport: libmimic-sim's. */
 void mimic_transport_register(const struct mimic_transport_ops *ops);
 #pragma GCC visibility pop
 

@@ -14,7 +14,7 @@
  * reads and writes as its own, up to 8 units, and 16 barriers. Each unit has an
  * element type and an array of DIM x DIM, and sums up in an accumulator memory
  * that only it reaches. A cluster belongs to one process: another handle of the
- * same cluster in this process is the same cluster, and knows nothing of this one.
+ * same cluster in this process has the same units, and does not know this one's commands.
  *
  * Rows. Shared memory is rows of DIM elements to a unit: row r begins at byte
  * r x row_bytes. Units of different types or sizes see the same bytes as rows of
@@ -23,9 +23,10 @@
  *
  * Commands are asynchronous (section 4.1). A call puts a command into a buffer of
  * the unit, from where it goes to the device in batches. One unit's commands are
- * done in order; different units' are not ordered. virgo_flush() sends what is in
+ * done in order; different units' are not ordered. virgo_flush() sends
  * the buffer; virgo_wait() and virgo_fence() send it and wait. Until then the
- * program must not read what a command writes, nor change or free what it reads.
+ * program must not read memory that a command writes, nor change or free memory
+ * that it reads.
  * Waiting takes no processor time, but for the first moments.
  *
  * Threads. Different threads may use different units of a handle at the same time;
@@ -43,7 +44,7 @@
  *
  * Errors of commands. An error that the device finds is known later than the call that
  * sent the command: virgo_wait() and virgo_fence() return it, and virgo_error() tells
- * which command it was, and what was wrong. The command and all behind it are
+ * which command failed, and why. The command and all behind it are
  * dropped until virgo_clear_error() or virgo_reset(). Other units go on.
  *
  * Addresses are the program's own. The units read and write any memory of the
@@ -86,15 +87,15 @@ struct virgo_options {
 /**
  * virgo_open() - finds a cluster and takes it
  * @virgo: where the handle goes; NULL goes there if the call fails
- * @options: what is wanted, NULL for the defaults
+ * @options: settings of the device, NULL for the defaults
  *
  * Units, barriers and shared memory are as after power-on, all zero. A config_path
  * is for the embedded transport: it makes "auto" choose that, and is -EINVAL with
  * "daemon" and "kernel". The strings of options are not used after the call. The
- * handle is the caller's, who gives it back by virgo_close().
+ * caller gives the handle back by virgo_close().
  *
  * Returns 0, or
- * -EINVAL: an option is not what it can be, or the configuration file is wrong
+ * -EINVAL: an option has no valid value, or the configuration file is wrong
  * -EBUSY: no cluster is free
  * -ENODEV: there is no cluster of that number
  * -ENOENT: there is no such configuration file
@@ -124,7 +125,7 @@ void virgo_close(struct virgo *virgo);
  * virgo_error_text() - says more about an error
  *
  * Returns a line for people about the last error that a function of the library
- * returned to this thread, "" if there was none. It names what was wrong. The
+ * returned to this thread, "" if there was none. It gives the reason. The
  * string is the library's and changes with the thread's next error.
  *
  * See also: virgo_error().
@@ -173,7 +174,7 @@ struct virgo_unit_info {
 };
 
 /**
- * virgo_unit_info() - tells what a unit is
+ * virgo_unit_info() - tells the type and the sizes of a unit
  * @virgo: the handle
  * @unit: its number
  * @info: where it goes
@@ -186,7 +187,7 @@ struct virgo_unit_info {
 int virgo_unit_info(const struct virgo *virgo, unsigned int unit, struct virgo_unit_info *info);
 
 /**
- * virgo_find_unit() - finds a unit by what it is
+ * virgo_find_unit() - finds a unit by type and size
  * @virgo: the handle
  * @type: VIRGO_INT8, VIRGO_FP16 or VIRGO_FP32
  * @dim: 4, 8, 16 or 32; 0: any
@@ -219,11 +220,11 @@ void *virgo_shared(const struct virgo *virgo, size_t *size);
  * @virgo: the handle
  * @size: bytes, at least 1
  *
- * The program may use the shared memory as it likes. This is for those that use it
- * while a product of virgo_gemm() runs, or in several parts that know nothing of
+ * The program may use the shared memory as it likes. This is for programs that use it
+ * while a product of virgo_gemm() runs, or in several parts that do not know
  * each other: the memory is the caller's until virgo_shared_free(). It is not
- * cleared, its address is a multiple of 1/64 of the shared memory, and so is what it
- * takes of it. It comes from the end of the shared memory, where there is room.
+ * cleared, its address is a multiple of 1/64 of the shared memory, and so is the
+ * size that it takes. It comes from the end of the shared memory, where there is room.
  *
  * Returns memory inside of virgo_shared(), or NULL with errno:
  * EINVAL: the handle is NULL, or size is 0
@@ -235,7 +236,7 @@ void *virgo_shared_alloc(struct virgo *virgo, size_t size);
 /**
  * virgo_shared_free() - gives a part of the shared memory back
  * @virgo: the handle
- * @memory: what virgo_shared_alloc() returned, or NULL
+ * @memory: memory of virgo_shared_alloc(), or NULL
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL, or the memory is not of virgo_shared_alloc()
@@ -263,7 +264,7 @@ void *virgo_alloc(struct virgo *virgo, size_t size);
 /**
  * virgo_free() - frees memory of virgo_alloc()
  * @virgo: the handle
- * @memory: what virgo_alloc() returned, or NULL
+ * @memory: memory of virgo_alloc(), or NULL
  *
  * No command that uses it may be on its way.
  *
@@ -372,8 +373,8 @@ int virgo_barrier(struct virgo *virgo, unsigned int barrier);
  *
  * The descriptor is an eventfd(2) that does not block, and is the library's; it becomes
  * readable when any of the events happens. A cluster has one: another call changes
- * its events, and returns it again. Read it before looking at what happened. Send
- * what is in buffers (virgo_flush()) before waiting.
+ * its events, and returns it again. Read it before reading the units' state. Send
+ * buffered commands (virgo_flush()) before waiting.
  *
  * Returns the descriptor, or
  * -EINVAL: the handle is NULL, or there is no such event

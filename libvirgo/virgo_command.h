@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Single commands of a unit, and waiting for them. Part of virgo.h, which says how
- * they are sent, what threads may do, and which errors every function has.
- * docs/virgo.md describes what each command does.
+ * they are sent, how threads may use them, and which errors every function has.
+ * docs/virgo.md describes each command.
  *
- * Tickets. virgo_ticket() is a number for what was given to the unit so far. It can
- * be waited for, or asked about, later; other commands may follow it.
+ * Tickets. virgo_ticket() is a number for all commands that the unit was given so far.
+ * A program can wait for it, or test it, later; other commands may follow it.
  */
 #ifndef VIRGO_COMMAND_H
 #define VIRGO_COMMAND_H
@@ -28,7 +28,7 @@ struct virgo_operand {
 enum virgo_flags {
 	VIRGO_TRANSPOSE_A = 1,	/* A is stored transposed: k rows of m elements */
 	VIRGO_TRANSPOSE_B = 2,	/* B is stored transposed: n rows of k elements */
-	VIRGO_ADD = 4,		/* sums are added to what is there, instead of replacing it */
+	VIRGO_ADD = 4,		/* sums are added to the accumulator, instead of replacing it */
 	VIRGO_NARROW = 8,	/* results have the type of the operands: int8, fp16 */
 	VIRGO_SHRUNK = 16,	/* virgo_config_load(): elements, not sums, go to the accumulator */
 };
@@ -41,7 +41,7 @@ enum virgo_flags {
  * @rs1: first source value
  * @rs2: second source value
  *
- * For what the other functions leave out, and for programs that were written for
+ * For commands that have no function here, and for programs that were written for
  * Gemmini: this is its instruction macro.
  *
  * Returns 0, or
@@ -90,7 +90,7 @@ int virgo_config_array(struct virgo *virgo, unsigned int unit, enum virgo_datafl
  * @unit: its number
  * @which: 0, 1 or 2: of MVIN, MVIN2 or MVIN3
  * @stride: bytes from a row in memory to the next; 0 repeats one
- * @scale: what elements are multiplied by; 1 copies them
+ * @scale: factor of the elements; 1 copies them
  * @flags: VIRGO_SHRUNK, or 0
  *
  * CONFIG 1. Blocks of a row that is wider than DIM go DIM rows apart.
@@ -109,7 +109,7 @@ int virgo_config_load(struct virgo *virgo, unsigned int unit, unsigned int which
  * @unit: its number
  * @stride: bytes from a row in memory to the next, below 2^32
  * @activation: VIRGO_NO_ACTIVATION, VIRGO_RELU, VIRGO_LAYERNORM or VIRGO_IGELU
- * @scale: what sums are multiplied by
+ * @scale: factor of the sums
  *
  * CONFIG 2, without pooling. Softmax, and the constants of the others, need CONFIG 3:
  * virgo_command().
@@ -163,7 +163,7 @@ int virgo_mvout(struct virgo *virgo, unsigned int unit, void *to, uint32_t local
 		unsigned int rows, unsigned int columns);
 
 /**
- * virgo_preload() - says what goes into the array, and where results go
+ * virgo_preload() - names the operand for the array, and the place of results
  * @virgo: the handle
  * @unit: its number
  * @source: B (weight stationary) or D (output stationary)
@@ -195,7 +195,7 @@ int virgo_compute_preloaded(struct virgo *virgo, unsigned int unit, struct virgo
 			    struct virgo_operand other);
 
 /**
- * virgo_compute_accumulated() - multiplies with what is in the array
+ * virgo_compute_accumulated() - multiplies with the operand in the array
  * @virgo: the handle
  * @unit: its number
  * @a: A
@@ -213,7 +213,7 @@ int virgo_compute_accumulated(struct virgo *virgo, unsigned int unit, struct vir
 /* --- sending and waiting ----------------------------------------------------- */
 
 /**
- * virgo_flush() - sends to the unit what is in the buffer
+ * virgo_flush() - sends the buffered commands to the unit
  * @virgo: the handle
  * @unit: its number
  *
@@ -243,9 +243,9 @@ uint64_t virgo_ticket(struct virgo *virgo, unsigned int unit);
  * virgo_done() - asks whether a ticket's commands are over
  * @virgo: the handle
  * @unit: its number
- * @ticket: what virgo_ticket() returned
+ * @ticket: a number of virgo_ticket()
  *
- * Sends what is in the buffer. Does not wait until commands are done. Commands that
+ * Sends the buffered commands. Does not wait until commands are done. Commands that
  * failed or were dropped are over, too: see virgo_wait().
  *
  * Returns 1 (all are over), 0 (not all are), or
@@ -259,7 +259,7 @@ int virgo_done(struct virgo *virgo, unsigned int unit, uint64_t ticket);
  * virgo_wait() - waits until a ticket's commands are over
  * @virgo: the handle
  * @unit: its number
- * @ticket: what virgo_ticket() returned
+ * @ticket: a number of virgo_ticket()
  *
  * Commands behind the ticket may be over, too, when it returns: the device can wait
  * for loops and for everything. If a command of the unit has failed, now or before,
@@ -315,7 +315,7 @@ struct virgo_error_info {
 };
 
 /**
- * virgo_error() - tells what the unit found wrong
+ * virgo_error() - tells which command of the unit failed, and why
  * @virgo: the handle
  * @unit: its number
  * @info: where it goes
@@ -349,7 +349,7 @@ int virgo_clear_error(struct virgo *virgo, unsigned int unit);
  * @virgo: the handle
  * @unit: its number
  *
- * Waits until what was given to it before is over. Configuration, array, accumulator
+ * Waits until all commands given to it before are over. Configuration, array, accumulator
  * and error are cleared; shared memory and counters stay.
  *
  * Returns 0

@@ -9,7 +9,7 @@
  *	fp16  binary16  fp32          fp32   binary16: rounded once
  *	fp32  fp32      fp32          fp32   the same
  *
- * Sums of floats. An element of C begins with 0, with its bias, or with what C holds.
+ * Sums of floats. An element of C begins with 0, with its bias, or with its value in C.
  * For each DIM successive k, from k = 0 on, their products are summed up from 0, in
  * ascending order, and that sum is added. Each product and each sum is rounded to the
  * nearest fp32, to even if there are two; nothing is fused. So the result depends on
@@ -72,20 +72,21 @@ struct virgo_product {
  * virgo_gemm() - multiplies two matrices
  * @virgo: the handle
  * @unit: its number
- * @product: what is multiplied
+ * @product: the matrices and the epilogue
  *
- * Waits for what the unit was given before, and until C is complete. The unit is
+ * Waits for all commands that the unit was given before, and until C is complete. The unit is
  * configured anew, and its accumulator is overwritten; if VIRGO_LOOP_NEXT_ACCUMULATOR was
  * given to it, it is reset, as by virgo_reset(). A matrix without elements may be NULL. VIRGO_ADD is for a C of sums, and is not to be used with VIRGO_NARROW unless
  * the unit's type is fp32.
  *
- * If the product itself fails, C holds anything, and the unit can be used again at
+ * If the product itself fails, the contents of C are undefined, and the unit can be used again at
  * once; virgo_error_text() tells which command failed, and where. An error that the
  * unit had before stays.
  *
  * Swish is computed in fp64, from the sum before it is rounded to int8 or binary16, and
- * rounded once, to the nearest, whatever the thread's rounding mode is. fp32 tiles go through shared memory, others through memory of the
- * library's own, at most 256 KB for each unit, which it keeps until virgo_close().
+ * rounded once, to the nearest, in any rounding mode of the thread. fp32 tiles go through
+ * shared memory, others through memory of the library's own, at most 256 KB for each
+ * unit, which it keeps until virgo_close().
  *
  * Returns 0, or
  * -EINVAL: the product or a matrix is NULL, the unit has another type, an unknown
@@ -106,7 +107,7 @@ int virgo_gemm(struct virgo *virgo, unsigned int unit, const struct virgo_produc
  * virgo_gemm_start() - begins to multiply two matrices
  * @virgo: the handle
  * @unit: its number
- * @product: what is multiplied; it is copied
+ * @product: the matrices and the epilogue; the structure is copied
  *
  * As virgo_gemm(), by a thread of the library, one for each unit, which blocks all
  * signals. The unit is that thread's until virgo_gemm_wait(). Start a product on
@@ -141,7 +142,7 @@ int virgo_gemm_done(struct virgo *virgo, unsigned int unit);
  *
  * Threads. Any thread may call it, once for each virgo_gemm_start().
  *
- * Returns what virgo_gemm() would have, or
+ * Returns the result of virgo_gemm(), or
  * -EINVAL: the handle is NULL, no such unit, or nothing was started there
  *
  * See also: virgo_gemm_done().
@@ -159,7 +160,7 @@ struct virgo_gemm_sizes {
  * virgo_gemm_sizes() - tells how a product would be cut
  * @virgo: the handle
  * @unit: its number
- * @product: what would be multiplied; its addresses are not used
+ * @product: the matrices and the epilogue; their addresses are not used
  * @sizes: where they go
  *
  * If it were started now. The last tiles of a matrix, and its last step, may be smaller.

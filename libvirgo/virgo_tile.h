@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Operations on whole tiles (section 4.3). Part of virgo.h. Each function is one
- * LOOP_WS and what configures it; configuration that the unit already has is not
+ * LOOP_WS and its configuration; configuration that the unit already has is not
  * sent again. All are asynchronous.
  *
  *	load A and B of the next tile, multiply this one, ... , store the sums
  *
- * A unit does its commands in order, so that a function of this page sees what the
- * ones before it did. While it works, the program may use other parts of the shared
+ * A unit does its commands in order, so that a function of this page sees the results
+ * of those before it. While it works, the program may use other parts of the shared
  * memory: two places for A and B are the paper's double buffering.
  *
  * A tile in shared memory is blocks of DIM x DIM, DIM rows each, one behind the other:
@@ -15,7 +15,7 @@
  * A transposed operand lies there as it is in memory. Elements beyond the last row
  * or column of the matrix, in the last blocks, are not written and not used.
  *
- * A program that sends single commands, too, configures anew whatever it needs after
+ * A program that sends single commands, too, has to configure the unit anew after
  * these functions, and leaves no VIRGO_LOOP_NEXT_ACCUMULATOR in effect before them.
  */
 #ifndef VIRGO_TILE_H
@@ -111,7 +111,7 @@ int virgo_dma_load_sums(struct virgo *virgo, unsigned int unit, const struct vir
 			const void *d, size_t ldd);
 
 /**
- * virgo_matmul_tile() - multiplies what is in shared memory
+ * virgo_matmul_tile() - multiplies A and B in shared memory
  * @virgo: the handle
  * @unit: its number
  * @flags: VIRGO_TRANSPOSE_A, VIRGO_TRANSPOSE_B, VIRGO_ADD
@@ -137,7 +137,7 @@ int virgo_matmul_tile(struct virgo *virgo, unsigned int unit, unsigned int flags
  * @c: C, row by row
  * @ldc: elements from a row of C to the next
  * @activation: VIRGO_NO_ACTIVATION or VIRGO_RELU
- * @scale: what sums are multiplied by
+ * @scale: factor of the sums
  *
  * With VIRGO_NARROW C has elements of the unit's type, rounded once, and saturated
  * (int8). Else it has the sums, int32 or fp32; then int8 and fp16 units have no
@@ -145,8 +145,8 @@ int virgo_matmul_tile(struct virgo *virgo, unsigned int unit, unsigned int flags
  *
  * Returns 0, or
  * -EINVAL: an argument is NULL, a size is 0, it does not fit into the accumulator,
- *          another flag, a row of C is 4 GiB or longer, rows of C overlap, what sums
- *          cannot have, or a NaN that stands for the scale that is there
+ *          another flag, a row of C is 4 GiB or longer, rows of C overlap, an activation or a
+ *          scale that sums cannot have, or a NaN that stands for the scale that is there
  *
  * See also: virgo_store_shared(), virgo_matmul_tile().
  */
@@ -161,7 +161,7 @@ int virgo_dma_store(struct virgo *virgo, unsigned int unit, unsigned int flags,
  * @tile: sizes; places and k are not used
  * @row: first row in shared memory
  * @activation: VIRGO_NO_ACTIVATION or VIRGO_RELU
- * @scale: what sums are multiplied by
+ * @scale: factor of the sums
  *
  * As elements of the unit's type, where the program works on them, as the paper's
  * fused kernel does (section 6.2).

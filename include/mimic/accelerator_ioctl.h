@@ -23,7 +23,7 @@
  *	ENOTTY	no such call; the type is another device's
  *	EFAULT	the structure is not there
  *	EINVAL	its size is too small, or a reserved field is not 0
- *	E2BIG	it is longer than the driver knows, and what is longer is not 0
+ *	E2BIG	it is longer than the driver knows, and the bytes beyond are not 0
  */
 #ifndef MIMIC_ACCELERATOR_IOCTL_H
 #define MIMIC_ACCELERATOR_IOCTL_H
@@ -32,11 +32,11 @@
 #include <linux/types.h>
 
 /*
- * INFO: what the node is, and what has happened on it.
+ * INFO: the properties of the node, and counts of its faults.
  *
  * poll() says EPOLLPRI from a fault that is counted in `unresolved` until the next INFO on the same
- * open of the node. An INFO with the flag ACCELERATOR_INFO_PEEK does not end that: a library asks so on a
- * descriptor of the program's own. Other flags are EINVAL, and so is this one with a driver before it.
+ * open of the node. An INFO with the flag ACCELERATOR_INFO_PEEK does not end that: a library uses it on a
+ * descriptor of the program's own. Other flags are EINVAL, and so is this one on an older driver.
  */
 #define ACCELERATOR_INFO_PEEK 1
 
@@ -72,15 +72,15 @@ struct accelerator_info {
 };
 
 /*
- * EVENTFD: an eventfd that counts what the program wants to hear of. The program may close its own
+ * EVENTFD: an eventfd that counts events of the device for the program. The program may close its own
  * descriptor of it afterwards. fd -1: none any more.
  *
  * A device without events: counts up by one at each fault of an address that is not the process's.
  * Each open of a node may have one. `events` is reserved.
  *
  * A device with events: counts up by one each time one or more of `events` have happened since the
- * last time, and clears them in the device. Others are left alone. Events before the call
- * counts. A device has one: another EVENTFD takes its place, and it ends with the open on which it
+ * last time, and clears them in the device. Other events stay. Events before the call
+ * count, too. A device has one: another EVENTFD takes its place, and it ends with the open on which it
  * was set. events 0: none any more.
  *
  *	EBADF	fd is no descriptor
@@ -105,7 +105,7 @@ struct accelerator_eventfd {
  *
  *	EIO	the daemon has died
  *	EMFILE	the process has no descriptor left
- *	other	what the daemon says
+ *	other	an error of the daemon
  */
 #define ACCELERATOR_IOCTL_CONNECT(type) _IOWR(type, 2, struct accelerator_connect)
 
@@ -121,10 +121,10 @@ struct accelerator_connect {
 /*
  * LANE: memory by which one thread of the process gives the device commands without a trap: a lane, laid out as
  * mimic/lane.h says, which the program maps at `offset` of the node (whole pages, MAP_SHARED, readable and writable;
- * a child of a fork has it not). Devices in commands are numbers: of a device with contexts the node's context,
+ * a child of a fork does not have it). Devices in commands are numbers: of a device with contexts the node's context,
  * else 0. Devices that are PCI functions of a virtual machine may have lanes (docs/pci.md); for others there is CONNECT.
- * Lanes are the process's, whichever open of a node of this device they came by, and end with the last of these; a
- * mapping holds the node open by which it was made. Of a lane that has ended the mapping is memory of the process's own.
+ * Lanes belong to the process, not to one open of a node of this device, and end with the last open; a mapping
+ * keeps its open of the node alive. When a lane has ended its mapping is ordinary memory of the process.
  *
  *	EOPNOTSUPP	the device has none
  *	EMFILE		all are in use, by this process or others
@@ -144,7 +144,7 @@ struct accelerator_lane {
 };
 
 /*
- * LANE_CALL: what a thread at a lane wants of the driver.
+* LANE_CALL: requests of a lane's thread to the driver.
  *
  *	ENOENT		no such lane or thread
  *	EINVAL		no such call
@@ -153,9 +153,9 @@ struct accelerator_lane {
 #define ACCELERATOR_IOCTL_LANE_CALL(type) _IOW(type, 4, struct accelerator_lane_call)
 
 enum accelerator_lane_calls {
-	ACCELERATOR_LANE_KICK = 0,	/* there is something in the lanes, and daemon_sleeping was set; any number */
+	ACCELERATOR_LANE_KICK = 0,	/* the lanes have new words, and daemon_sleeping was set */
 	ACCELERATOR_LANE_WAIT = 1,	/* returns when the lane's client_sleeping is not `value`, or after `nanoseconds` */
-	ACCELERATOR_LANE_CANCEL = 2,	/* the lane's command whose answers are due is taken back */
+	ACCELERATOR_LANE_CANCEL = 2,	/* the lane's command whose answers are due is cancelled */
 	ACCELERATOR_LANE_CLOSE = 3,	/* no more commands come on the lane; its thread stays, with its roles */
 	ACCELERATOR_LANE_THREAD_END = 4,	/* `number` is a thread's: its lanes are closed, its roles are free */
 };

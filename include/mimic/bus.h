@@ -25,16 +25,16 @@
 #define MIMIC_BUS_SLOTS 1024
 /*
  * How many accesses of programs to one device have a slot at once; more wait for
- * one. More than can be blocked in a device for long, or one program could keep
- * its own others. Of a device that several processes may have at once, as many
- * to each page. The last slots are for other requests than accesses of programs.
+ * one. It is above the number that can block in a device for long, so that blocked
+ * threads do not stop others of the same program. A device that several processes may
+ * have at once has MIMIC_BUS_PAGE_SLOTS for each page. The last slots are for other requests.
  */
 #define MIMIC_BUS_DEVICE_SLOTS 24
 #define MIMIC_BUS_PAGE_SLOTS 4
 #define MIMIC_BUS_FREE_SLOTS 64
 /*
- * For all devices together: where more threads than that are meant to be blocked, at a barrier
- * for example, they have these as well (struct mimic_driver). The rest waits in line.
+ * For all devices together: where a device blocks more threads than that, at a barrier
+ * for example, they take these slots, too (struct mimic_driver). Further threads wait for a slot.
  */
 #define MIMIC_BUS_SPARE_SLOTS 128
 
@@ -51,14 +51,14 @@
 #define MIMIC_BUS_BINDINGS_MAX 0xffff	/* numbers 1 to this */
 /*
  * And the memory of a device, from REGISTER on: by its number, in whole pages, shared.
- * It is ordinary memory, and stays there for as long as it is mapped, whatever becomes
- * of the device. ENOENT: no device of this daemon, or one without memory; EINVAL: more
+ * It is ordinary memory, and stays there for as long as it is mapped, even after the
+ * device is gone. ENOENT: no device of this daemon, or one without memory; EINVAL: more
  * than there is.
  */
 #define MIMIC_BUS_MEMORY(device) ((1ull << 46) + (__u64)(device) * MIMIC_BUS_MEMORY_MAX)
 #define MIMIC_BUS_MEMORY_MAX (1u << 20)
 
-/* _(value, NAME, meaning); every one is answered */
+/* _(value, NAME, meaning); every request is answered */
 #define MIMIC_BUS_REQUESTS(_) \
 	_(1, OPEN, "a process takes the device, or, if its driver shares it, joins others that have it; status 0 or -errno, which its open() returns") \
 	_(2, CLOSE, "the process has given the device back, or is gone; as after power-on, its contexts if it is shared") \
@@ -86,7 +86,7 @@ struct mimic_bus_request {
 	__u8 page;
 	__u8 size;		/* 1, 2, 4 or 8 */
 	__u8 is_write;
-	__u8 posted;		/* no thread waits for the answer, which must be given all the same */
+	__u8 posted;		/* no thread waits for the answer, but it must be given */
 	__u32 process;		/* OPEN: unique for the address space, on all devices; never used again */
 	__u64 data;
 	__s32 pid;		/* OPEN: the process's; ACCESS: the thread's. In the daemon's own namespace, 0: not in it */
@@ -115,12 +115,12 @@ struct mimic_bus_header {
 	__u64 pending[MIMIC_BUS_SLOTS / 64];
 	/* The same for requests that should be cancelled; the bit's clearing means nothing but "seen". */
 	__u64 cancelled[MIMIC_BUS_SLOTS / 64];
-	/* The kernel's: another number after each bit that it has set, so that looking costs one word. */
+	/* The kernel's: another number after each bit that it has set, so that the daemon polls one word. */
 	__u32 doorbell;
 	__u8 padding[60];
 	/*
 	 * The daemon's: 1 before it sleeps (then a full fence, then a last read of
-	 * the bits), 0 when it looks at the bits by itself. 1 at first.
+	 * the bits), 0 while it polls the bits. 1 at first.
 	 */
 	__u32 sleeping;
 	/* The CPU that it runs on, -1: unknown. A thread that waits there does not spin. */
@@ -158,7 +158,7 @@ struct mimic_bus_info {
 struct mimic_bus_register {
 	__u32 size;
 	__u32 flags;		/* 0 */
-	char kind[MIMIC_BUS_KIND_MAX];	/* what drivers match: letters, digits, '-'; "maple" */
+	char kind[MIMIC_BUS_KIND_MAX];	/* drivers match it: letters, digits, '-'; "maple" */
 	__s32 index;		/* N of mapleN; -1: the lowest that is free. out: the one given */
 	__u32 pages;		/* 1 to MIMIC_BUS_PAGES_MAX */
 	__u32 interrupts;	/* 0 to MIMIC_BUS_INTERRUPTS_MAX */
@@ -195,8 +195,8 @@ struct mimic_bus_commit {
  *
  * REGISTER: a new device, or one of the same kind, index, pages, interrupts,
  * capabilities and inert pages that a dead daemon left behind. Its memory is allocated
- * here, and cleared for each process that takes the device; what a dead daemon left behind
- * keeps the memory that it had, unless another size is wanted now. EEXIST: that index is in use, or
+ * here, and cleared for each process that takes the device; a device that a dead daemon left behind
+ * keeps its memory, unless its size is another now. EEXIST: that index is in use, or
  * was left behind with other properties; ENOSPC: too many devices; EINVAL: a
  * field is out of range. Returns when the function driver has probed it or there
  * is none; the probe makes accesses, so serve them from another thread, or
@@ -220,7 +220,7 @@ struct mimic_bus_commit {
 /*
  * io_uring passthrough (IORING_OP_URING_CMD), struct mimic_bus_command in the
  * SQE. FETCH completes with the number of a slot that has a request, or the
- * lowest of them where there are several: look at the pending bits. A
+ * lowest of several such slots: read the pending bits. A
  * completion is a hint; taking a request is clearing its bit. COMMIT_AND_FETCH
  * commits `slot` (as COMMIT), then is a FETCH. -ENODEV: the node is closing.
  */

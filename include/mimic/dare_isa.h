@@ -74,7 +74,7 @@ enum dare_operation {
 struct dare_fields {
 	enum dare_operation operation;
 	unsigned int md;	/* destination, 0 to 7 */
-	unsigned int ms1;	/* sources; ms2 is also what mst (ms3) and mscatter store */
+	unsigned int ms1;	/* sources; ms2 is also the register that mst (ms3) and mscatter store */
 	unsigned int ms2;
 	unsigned int rs1;	/* numbers of scalar registers, 0 to 31: the host's, not ours */
 	unsigned int rs2;

@@ -6,7 +6,7 @@
  * descriptor over. The thread writes commands (mimic/command.h) into one ring,
  * the daemon answers in another. docs/protocol.md has the rules.
  *
- * Neither side believes the other: each keeps its positions to itself
+ * Neither side trusts the other: each keeps its positions to itself
  * (struct mimic_ring_end), and the words here are hints about sleeping and
  * CPUs that can do no harm beyond a lost wake-up of the side that lied.
  */
@@ -32,11 +32,11 @@ enum mimic_lane_sleep {
 };
 
 /*
- * A word in the command ring beside those of mimic/command.h: what the session's
- * lane of that number held up to that position comes first. So stores that two
- * threads post one after the other stay in that order. With MIMIC_LANE_ORDER it comes
- * first as far as it can go on; with MIMIC_LANE_ORDER_WHOLE this lane waits for all
- * of it, where a store that waits does so for nothing that a program has to do.
+ * An order word, in the command ring beside those of mimic/command.h: posts of the session's
+ * lane of that number, up to that position, come first. So stores that two
+ * threads post one after the other stay in that order. With MIMIC_LANE_ORDER they come
+ * first as far as the device takes them; with MIMIC_LANE_ORDER_WHOLE this lane waits for all
+ * of them, which is for devices whose stores never wait for an action of a program.
  *
  *   [7:0]   MIMIC_LANE_ORDER or MIMIC_LANE_ORDER_WHOLE
  *   [23:8]  the lane's number, its low bits
@@ -71,7 +71,7 @@ static inline uint32_t mimic_lane_order_lane(uint64_t word)
 	return (word >> 8) & 0xffff;
 }
 
-/* How far that is ahead of `position`; not above 0: it has been reached. */
+/* How many words the order word's position is ahead of `position`; 0 or less: it has been reached. */
 static inline int64_t mimic_lane_order_distance(uint64_t word, uint64_t position)
 {
 	const unsigned int unused = 64 - MIMIC_LANE_POSITION_BITS;
@@ -80,16 +80,16 @@ static inline int64_t mimic_lane_order_distance(uint64_t word, uint64_t position
 }
 
 /*
- * Going to sleep, either side: set the flag, full fence, look again, sleep.
- * The other side: write, full fence, look at the flag, clear it and wake.
+ * Going to sleep, either side: set the flag, full fence, read the ring again, sleep.
+ * The other side: write, full fence, read the flag, clear it and wake.
  */
 struct mimic_lane {
 	/* The daemon sleeps: a thread that posts writes the session's eventfd. */
 	_Alignas(128) _Atomic uint32_t daemon_sleeping;
 	_Atomic int32_t daemon_cpu;
 	/*
-	 * By numbers of devices: a person has removed or reset the device while the session had it. Set
-	 * before any answer that is none of the device as the program knew it.
+	 * By numbers of devices: the device was removed or reset while the session had it. Set
+	 * before the first answer that is not of the device that the program opened.
 	 */
 	_Atomic uint64_t lost[MIMIC_LANE_LOST_WORDS];
 	/* enum mimic_lane_sleep; the futex word that the thread sleeps on. */
@@ -98,8 +98,9 @@ struct mimic_lane {
 };
 
 /*
- * The last bytes of a lane, where no message can be sent to the daemon: what the thread waits for, in words, as
- * EXPLAIN's reply has it. The thread sets `asked`, and has the daemon kicked, which clears it when the text is there.
+ * The last bytes of a lane, where no message can be sent to the daemon: the reason why the thread waits,
+ * as the text of EXPLAIN's reply. The thread sets `asked` and has the daemon kicked, which clears it when
+ * the text is there.
  */
 struct mimic_lane_note {
 	_Alignas(128) _Atomic uint32_t asked;

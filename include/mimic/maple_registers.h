@@ -17,7 +17,7 @@
 #define MAPLE_OFFSET(operation, queue) \
 	(((unsigned int)(operation) << MAPLE_OPERATION_SHIFT) | ((unsigned int)(queue) << MAPLE_QUEUE_SHIFT))
 
-/* What [11:9] can say. */
+/* The meanings of [11:9]. */
 #define MAPLE_OFFSET_QUEUES 8
 
 /* Physical address of the MAPLE page of tile (x, y): base | x << 28 | y << 24. */
@@ -42,7 +42,7 @@ enum maple_page {
 
 /*
  * _(code, name, role, shows, meaning); loads. The role is the one between the device and its
- * driver (devices/register.h). `shows` is what [11:9] selects in the device's state: nothing
+ * driver (devices/register.h). `shows` is the part of the device's state that [11:9] selects: nothing
  * (VALUE, or MMU_VALUE: of the MMU page only), a queue, or a field.
  */
 #define MAPLE_LOADS(_) \
@@ -146,7 +146,7 @@ enum maple_mmu_store { MAPLE_MMU_OFF = 0, MAPLE_MMU_ROOT = 1, MAPLE_MMU_RESOLVE 
 enum maple_fault_source { MAPLE_FAULT_PIPES = 1, MAPLE_FAULT_LIMA = 2 };
 /*
  * FAULT_STATUS has these too: the access writes (an atomic); the source is
- * stalled and waits for RESOLVE. Without the second bit it is what FAULT shows a
+ * stalled and waits for RESOLVE. Without the second bit it is the value of FAULT for a
  * program, and nothing waits.
  */
 #define MAPLE_FAULT_WRITES 4u

@@ -152,7 +152,7 @@ struct mimic_add_reply {
 	char name[MIMIC_NAME_MAX];
 };
 
-/* _(number, NAME, its name on a command line, meaning); docs/bus.md says what a driver sees */
+/* _(number, NAME, its name on a command line, meaning); docs/bus.md has their effects on a driver */
 #define MIMIC_INJECTIONS(_) \
 	_(0, NONE, "none", "behave again") \
 	_(1, SPURIOUS_INTERRUPT, "spurious-interrupt", "raise the interrupt now, without a fault") \

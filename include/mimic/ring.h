@@ -3,7 +3,7 @@
  * A ring of 64-bit words between one producer and one consumer.
  *
  * It may lie in memory that the other side can write at will (a client's lane
- * in the daemon), so each side keeps its own position and what it last saw of
+ * in the daemon), so each side keeps its own position and its last reading of
  * the other's in a private struct mimic_ring_end, and never trusts an index
  * that it reads: a distance larger than the ring is reported as -EPROTO.
  *
@@ -45,7 +45,7 @@ struct mimic_ring_end {
 	struct mimic_ring *ring;
 	uint64_t mask;		/* words in the ring - 1, a power of two - 1 */
 	uint64_t position;	/* ours */
-	uint64_t peer;		/* the other side's, when we last looked */
+	uint64_t peer;		/* the other side's, when we last read it */
 	uint64_t turn;		/* producer: which recent copy is next */
 	uint64_t recent_start;	/* consumer: position of recent[0] */
 	uint64_t recent_count;
@@ -69,7 +69,7 @@ static inline void mimic_ring_attach(struct mimic_ring_end *end, struct mimic_ri
 	end->recent_count = 0;
 }
 
-/* Words the producer may write now; looks at the consumer's position only if fewer than `wanted` are known. */
+/* Words the producer may write now; reads the consumer's position only if fewer than `wanted` are known. */
 static inline int64_t mimic_ring_room(struct mimic_ring_end *producer, uint64_t wanted)
 {
 	uint64_t used = producer->position - producer->peer;
@@ -127,7 +127,7 @@ static inline void mimic_ring_take_recent(struct mimic_ring_end *consumer, uint6
 
 		if (atomic_load_explicit(&recent->end, memory_order_acquire) != head)
 			continue;
-		/* acquire: the head is looked at again after the words */
+		/* acquire: the head is read again after the words */
 		for (uint64_t i = 0; i < count; i++)
 			consumer->recent[i] = atomic_load_explicit(
 				&recent->words[MIMIC_RING_RECENT - count + i], memory_order_acquire);
@@ -139,7 +139,7 @@ static inline void mimic_ring_take_recent(struct mimic_ring_end *consumer, uint6
 	}
 }
 
-/* Words the consumer may read now; looks at the producer's position only if fewer than `wanted` are known. */
+/* Words the consumer may read now; reads the producer's position only if fewer than `wanted` are known. */
 static inline int64_t mimic_ring_level(struct mimic_ring_end *consumer, uint64_t wanted)
 {
 	uint64_t level = consumer->peer - consumer->position;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * libmimic-sim: a program in virtual time (`mimic sim`), and what it can call there, beside
+ * libmimic-sim: the functions that a program in virtual time (`mimic sim`) can call, beside
  * the hooks that the compiler calls. This header is its manual; there is a man page for
  * each function, and docs/timing.md is the tutorial.
  *
@@ -57,13 +57,13 @@ MIMIC_SIM_API void mimic_sim_phase_end(void);
 /**
  * mimic_sim_reset() - begins the report here
  *
- * All that was counted so far, of the whole run and of every phase, is
- * forgotten, and the run's cycles count from the calling thread's clock on; a phase that is
- * open begins anew. Caches, store buffers, what is in flight, the device and the clocks stay as they are.
+ * All counts so far, of the whole run and of every phase, are
+ * cleared, and the run's cycles count from the calling thread's clock on; a phase that is
+ * open begins anew. Caches, store buffers, requests in flight, the device and the clocks stay as they are.
  *
- * Threads. Any thread may call it. Others first do all that comes before the caller's clock, and that is
- * forgotten, too; of one whose clock is ahead, because it waits for data, the cycles up to
- * its clock are forgotten. So no thread's cycles are split if the others wait at a barrier or for a join.
+ * Threads. Any thread may call it. Other threads first run up to the caller's clock, and their counts are
+ * cleared, too; if a thread's clock is ahead, because it waits for data, its cycles up to
+ * that clock are cleared. So no thread's cycles are split if the others wait at a barrier or for a join.
  *
  * See also: mimic_sim_phase_begin(), mimic-sim(1).
  */
@@ -104,9 +104,9 @@ MIMIC_SIM_API void mimic_sim_kernel(const char *kernel, unsigned int block, cons
  * @shape: the size of the work, in the device's own terms
  * @count: numbers of shape
  *
- * For libraries of devices, which ask before they do the work themselves. If there is such a
+ * For libraries of devices, which call it before they do the work themselves. If there is such a
  * kernel, the calling thread has waited until it was over; the library does the work then,
- * and what it asks of this device takes no time until mimic_sim_device_kernel_end().
+ * and its accesses to this device take no time until mimic_sim_device_kernel_end().
  *
  * Returns 0, or
  * -ENOSYS: there is no such kernel, or no virtual time
@@ -115,7 +115,7 @@ MIMIC_SIM_API void mimic_sim_kernel(const char *kernel, unsigned int block, cons
 MIMIC_SIM_API int mimic_sim_device_kernel(const char *device, unsigned int part, const uint64_t *shape, size_t count);
 
 /**
- * mimic_sim_device_kernel_end() - ends what mimic_sim_device_kernel() began
+ * mimic_sim_device_kernel_end() - ends the kernel that mimic_sim_device_kernel() began
  * @device: as there
  * @part: as there
  */

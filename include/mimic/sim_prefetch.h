@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * `mimic cflags` includes this in front of a program's files: the compiler's hooks tell of
- * loads and stores, and of software prefetches nothing.
+ * loads and stores, but not of software prefetches.
  */
 #ifndef MIMIC_SIM_PREFETCH_H
 #define MIMIC_SIM_PREFETCH_H

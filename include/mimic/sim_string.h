@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * `mimic cflags` includes this in front of a program's files: the compiler's hooks tell of
- * loads and stores, and of what memcpy() and other functions of <string.h> do nothing. Here
+ * loads and stores, but not of those inside memcpy() and other functions of <string.h>. Here
  * calls of them become calls of libmimic-sim, which makes their loads and stores in virtual
  * time (docs/timing.md).
  *
- * Only code that is compiled with this header calls them so. They are inline functions of
- * the same names, as the C library's own for _FORTIFY_SOURCE are, which would stand in their
- * way. Calls that gcc itself replaces by a load and a store, with hooks, stay so.
+ * Only code that is compiled with this header is changed. The replacements are inline functions
+ * of the same names; the C library's own for _FORTIFY_SOURCE would collide with them. Calls
+ * that gcc itself replaces by a load and a store, with hooks, stay so.
  */
 #ifndef MIMIC_SIM_STRING_H
 #define MIMIC_SIM_STRING_H
@@ -37,7 +37,7 @@ MIMIC_SIM_CALL char *mimic_sim_strncpy(char *to, const char *from, __SIZE_TYPE__
 MIMIC_SIM_CALL char *mimic_sim_strcat(char *to, const char *from);
 MIMIC_SIM_CALL char *mimic_sim_strncat(char *to, const char *from, __SIZE_TYPE__ size);
 
-/* --- what a call becomes ------------------------------------------------------------------- */
+/* --- replacements of calls ----------------------------------------------------------------- */
 
 #define MIMIC_SIM_HELPER static __inline __attribute__((__always_inline__, __artificial__))
 #define MIMIC_SIM_IS_CONSTANT(value) __builtin_constant_p(value)
@@ -83,7 +83,7 @@ MIMIC_SIM_HELPER void *mimic_sim_call_memset(void *to, int value, __SIZE_TYPE__ 
 	return to;
 }
 
-/* A length that is known when the program is compiled takes no access. */
+/* The length of a constant string is known to the compiler: no access. */
 MIMIC_SIM_HELPER int mimic_sim_call_memcmp(const void *one, const void *other, __SIZE_TYPE__ size)
 {
 	if (MIMIC_SIM_IS_CONSTANT(__builtin_memcmp(one, other, size)))
@@ -127,7 +127,7 @@ MIMIC_SIM_HELPER char *mimic_sim_call_strrchr(const char *text, int value)
 	return mimic_sim_strrchr(text, value);
 }
 
-/* As gcc: of a text whose length it knows it copies so many bytes. */
+/* As gcc: a string of known length is copied as so many bytes. */
 MIMIC_SIM_HELPER char *mimic_sim_call_strcpy(char *to, const char *from)
 {
 	if (MIMIC_SIM_IS_CONSTANT(__builtin_strlen(from)))
@@ -150,7 +150,7 @@ MIMIC_SIM_HELPER char *mimic_sim_call_strncat(char *to, const char *from, __SIZE
 	return mimic_sim_strncat(to, from, size);
 }
 
-/* --- others, which are made of these. Finding out where they ended takes no time. --- */
+/* --- others, which are made of these. Finding the end of a string takes no time. --- */
 
 #ifdef __STRICT_ANSI__
 #define MIMIC_SIM_HAS_KIN 0	/* these are names of the program's own */
@@ -177,7 +177,7 @@ MIMIC_SIM_HELPER int mimic_sim_call_bcmp(const void *one, const void *other, __S
 	return mimic_sim_call_memcmp(one, other, size);
 }
 
-/* As memchr(), which does not read behind a zero byte either. */
+/* As memchr(); it does not read behind the zero byte either. */
 MIMIC_SIM_HELPER __SIZE_TYPE__ mimic_sim_call_strnlen(const char *text, __SIZE_TYPE__ size)
 {
 	const char *end = (const char *)mimic_sim_memchr(text, 0, size);
@@ -289,7 +289,7 @@ MIMIC_SIM_NAME(char *, strndup, (const char *text, __SIZE_TYPE__ size), (text, s
 }
 #endif
 
-/* As C++'s library calls them. */
+/* The C++ library calls them by these names. */
 #define __builtin_memcpy(to, from, size) mimic_sim_call_memcpy(to, from, size)
 #define __builtin_memmove(to, from, size) mimic_sim_call_memmove(to, from, size)
 #define __builtin_memset(to, value, size) mimic_sim_call_memset(to, value, size)

@@ -2,7 +2,7 @@
 /*
  * The commands of a Virgo matrix unit: Gemmini's, and Virgo's three more. A
  * program stores RS1, RS2 and an instruction word; the funct of the word says
- * which command it is. docs/virgo.md has the fields and what they do.
+ * which command it is. docs/virgo.md describes the fields.
  */
 #ifndef MIMIC_VIRGO_COMMANDS_H
 #define MIMIC_VIRGO_COMMANDS_H
@@ -51,7 +51,7 @@ enum virgo_funct {
 #define VIRGO_INSTRUCTION_WORD(funct) \
 	(VIRGO_OPCODE | 3u << 12 | 1u << 15 | 2u << 20 | (uint32_t)(funct) << 25)
 
-/* CONFIG: what rs1[1:0] configures */
+/* CONFIG: the part that rs1[1:0] configures */
 enum virgo_config_kind { VIRGO_CONFIG_EX, VIRGO_CONFIG_LD, VIRGO_CONFIG_ST, VIRGO_CONFIG_NORM };
 
 enum virgo_dataflow { VIRGO_OUTPUT_STATIONARY, VIRGO_WEIGHT_STATIONARY };
@@ -63,7 +63,7 @@ enum virgo_activation {
 
 /* Local addresses: the low 32 bits of rs2, and of the operands of preload and compute. */
 #define VIRGO_LOCAL_ACCUMULATOR (1u << 31)
-#define VIRGO_LOCAL_ACCUMULATE (1u << 30)	/* add to what is there */
+#define VIRGO_LOCAL_ACCUMULATE (1u << 30)	/* add to the accumulator */
 #define VIRGO_LOCAL_FULL (1u << 29)		/* mvout: accumulator elements as they are */
 #define VIRGO_LOCAL_NORM_SHIFT 26		/* mvout: enum virgo_norm */
 #define VIRGO_LOCAL_ROW ((1u << 26) - 1)
@@ -99,7 +99,7 @@ enum virgo_norm {
 #define VIRGO_LOOP_C_ROW_SHIFT 32
 
 /* The values of LOOP_WS's rs2 that the CISC port and the authors' kernels use. */
-#define VIRGO_LOOP_COMPUTE 0x2b8u		/* multiply what is in the scratchpad */
+#define VIRGO_LOOP_COMPUTE 0x2b8u		/* multiply A and B in the scratchpad */
 #define VIRGO_LOOP_COMPUTE_TO_SPAD 0x238u	/* the same, and C to the scratchpad */
 #define VIRGO_LOOP_STORE_SPAD 0x278u		/* C to the scratchpad */
 #define VIRGO_LOOP_LOAD 0x2e0u			/* A and B to the scratchpad */

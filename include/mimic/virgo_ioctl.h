@@ -9,7 +9,7 @@
  * the cluster; EIO, no daemon serves it.
  *
  * EVENTFD: the driver stores EVENT_ENABLE for it, so a program that stores to that register itself
- * changes what is counted.
+ * changes which events are counted.
  */
 #ifndef MIMIC_VIRGO_IOCTL_H
 #define MIMIC_VIRGO_IOCTL_H
