@@ -21,7 +21,7 @@ static const struct {
 	{ "compare", tool_compare, "two reports of such runs: what moved, and why" },
 	{ "cflags", tool_cflags, "print the compiler's flags for such a program" },
 	{ "costs", tool_costs, "count what the loops of such a program cost" },
-	{ "list", tool_list, "show the daemon's devices and who uses them" },
+	{ "list", tool_list, "show the daemon's devices and their users" },
 	{ "add", tool_add, "add a device to the daemon's" },
 	{ "remove", tool_remove, "take one away" },
 	{ "inject", tool_inject, "make one misbehave, to try its driver" },
@@ -54,8 +54,8 @@ static void help(FILE *out)
 }
 
 /*
- * With standard output closed, the next file that is opened would be taken for it, and what is
- * printed would go there. Writing to this one fails; a program that is started finds it closed, as before.
+ * With standard output closed, the next open file would get its descriptor, and the output of the
+ * command would go there. Writes to this one fail; a program that is started finds it closed, as before.
  */
 static int take_standard_files(void)
 {

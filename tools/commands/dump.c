@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* mimic dump: what a device shows of itself. */
+/* mimic dump: the state of a device. */
 #include <getopt.h>
 #include <json-c/json.h>
 #include <limits.h>
@@ -16,14 +16,14 @@
 
 static const char usage[] =
 	"Usage: mimic dump [OPTION...] DEVICE [PATH...]\n\n"
-	"Shows all that a device shows of itself, at one moment: a line 'path = value  meaning' for\n"
+	"Shows the state of a device at one moment: a line 'path = value  meaning' for\n"
 	"each value. PATH is a folder or a value of it, such as counters or queues/0/level.\n"
 	"DEVICE is named as by 'mimic list'; a private one of several as KIND@0:PID.\n\n"
 	"  --bytes        the bytes of memories, too\n"
 	"  --json         print JSON (docs/state.md); with PATH an object with each of them\n"
 	PEER_USAGE
 	"  --help         this text\n\n"
-	"Exit status: 0; 1: nobody answers, or it is another user's device; 2: bad options, no such\n"
+	"Exit status: 0; 1: no process answers, or it is another user's device; 2: bad options, no such\n"
 	"device, no such PATH.\n";
 
 /* An object is a value if it has a "value" that is no object; else it is a folder. */
@@ -35,7 +35,7 @@ static bool is_value(struct json_object *object)
 	       !json_object_is_type(value, json_type_object);
 }
 
-/* NULL: there is none, and *folder is how far it went. Names of a folder have no '/'. */
+/* NULL: there is none, and *folder is the last folder found. Names in a folder have no '/'. */
 static struct json_object *find(struct json_object *tree, const char *path, struct json_object **folder)
 {
 	char copy[PATH_SIZE], *rest = copy, *name;

@@ -12,7 +12,7 @@
 static const char usage[] =
 	"Usage: mimic inject [OPTION...] DEVICE WHAT\n\n"
 	"Makes a device on the kernel's bus misbehave, so that its driver can be tried. docs/bus.md\n"
-	"says what a driver and a program see.\n\n"
+	"lists the effects on a driver and a program.\n\n"
 	"WHAT is one of\n"
 #define _(number, name, text, meaning) "  " text "\n      " meaning "\n"
 	MIMIC_INJECTIONS(_)

@@ -17,7 +17,7 @@ static const char usage[] =
 	"  --json         print JSON\n"
 	"  --help         this text\n\n"
 	"Exit status: 0, also without a daemon if such a process is there and no --socket is given;\n"
-	"1: nobody answers; 2: bad options.\n";
+	"1: no process answers; 2: bad options.\n";
 
 static void print_column(const char *text, int width)
 {
@@ -110,7 +110,7 @@ static void print_summary(struct json_object *devices, size_t count, const struc
 
 /* --- devices with a driver ------------------------------------------------------------------------ */
 
-/* The events that its driver sees: walks of the page table, faults, what it resolved, flushes of the TLB. */
+/* The events that its driver sees: walks of the page table, faults, resolved faults, flushes of the TLB. */
 static void print_memory(struct json_object *device)
 {
 	struct json_object *counters = NULL, *walks;

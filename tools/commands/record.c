@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* mimic record: mimic run, and MIMIC_RECORD says to libmimic where what the devices see is kept. */
+/* mimic record: mimic run, with MIMIC_RECORD: the file for the devices' inputs and answers. */
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
@@ -17,14 +17,14 @@
 
 static const char usage[] =
 	"Usage: mimic record [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
-	"Runs PROGRAM with emulated devices, as mimic run --transport embedded, and writes all that\n"
-	"they are asked, answer, and read of its memory. mimic replay does it again without PROGRAM.\n\n"
-	"  -o, --output FILE  where to (default: " DEFAULT_FILE "); what was there is lost. Processes that\n"
-	"                     PROGRAM starts have files of their own: run.PID.mimic\n"
+	"Runs PROGRAM with emulated devices, as mimic run --transport embedded, and records their accesses,\n"
+	"answers, and reads of its memory. mimic replay repeats them without PROGRAM.\n\n"
+	"  -o, --output FILE  the recording (default: " DEFAULT_FILE "); overwrites an old file.\n"
+	"                     Processes that PROGRAM starts have files of their own: run.PID.mimic\n"
 	"  --devices LIST     how many there are of which kind, KIND:COUNT,...\n"
 	"  --config FILE      INI file, or the name of a profile, such as paper\n"
 	"  --plugin FILE      as of mimic run; mimic replay needs it, too\n"
-	"  --verbose          say on stderr what is set up and what may not work\n"
+	"  --verbose          print the settings, and things that may not work, on stderr\n"
 	"  --help             this text\n\n"
 	"The exit status is PROGRAM's; 1 if that is 0 and a recording could not be written to\n"
 	"its end, as on a full disk; 2: bad options, or a program that cannot be helped;\n"
@@ -48,7 +48,7 @@ static int parse(int argc, char **argv, struct record_options *options)
 	return tool_options(argc, argv, usage, OPTIONS_FIRST, list, sizeof(list) / sizeof(list[0]));
 }
 
-/* The devices make the file anew. 0, or the exit status when all is said. */
+/* The devices make the file anew. 0, or the exit status after a message. */
 static int make_room(const char *path)
 {
 	struct stat status;

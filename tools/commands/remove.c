@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* mimic remove: a device goes away. */
+/* mimic remove: removes a device. */
 #include <stdio.h>
 #include <stdlib.h>
 

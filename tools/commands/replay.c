@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* mimic replay: the devices of a recording, driven by it, and what they answer compared. */
+/* mimic replay: drives the devices of a recording again, and compares their answers. */
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <stdio.h>
@@ -14,16 +14,16 @@
 
 static const char usage[] =
 	"Usage: mimic replay [OPTION...] FILE\n\n"
-	"Makes the devices of a recording (mimic record) and does again all that was done to them. Their\n"
-	"memory is what was recorded; each answer, and all that they ask, is compared. The first\n"
+	"Makes the devices of a recording (mimic record) and repeats the recorded accesses. Their\n"
+	"memory is the recorded one; each answer and each read of memory is compared. The first\n"
 	"difference of a device ends its replay.\n\n"
-	"  --set KEY=NUMBER,...  parameters that are to be others than recorded\n"
+	"  --set KEY=NUMBER,...  parameters in place of the recorded ones\n"
 	"  --plugin FILE         the kind of a device that is not built in; may be repeated\n"
-	"  --json                print what became of each device as JSON\n"
+	"  --json                print the result of each device as JSON\n"
 	"  -v, --verbose         print each call\n"
 	"  --help                this text\n\n"
 	"Exit status: 0 all is as recorded, 1 something differs, 2 a file that is not whole or bad\n"
-	"options; of such a file what is whole is replayed.\n";
+	"options; the whole part of such a file is replayed.\n";
 
 struct replay_options {
 	const char *set;

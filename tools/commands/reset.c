@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* mimic reset: a device is as after power-on, or only its counters are. */
+/* mimic reset: resets a device as at power-on, or only its counters. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,13 +9,13 @@
 
 static const char usage[] =
 	"Usage: mimic reset [OPTION...] DEVICE\n\n"
-	"Makes a device as it is after power-on, also while a program has it: accesses that wait are\n"
-	"answered with 0, what is in its queues is lost. The program has the device still.\n\n"
+	"Resets a device as at power-on, also while a program has it: accesses that wait are answered\n"
+	"with 0, and its queues lose their contents. The program keeps the device.\n\n"
 	"  --counters     only set its counters to 0\n"
 	"  --json         print {\"reset\": ...}, or {\"cleared\": ...}\n"
 	PEER_USAGE
 	"  --help         this text\n\n"
-	"Exit status: 0; 1: nobody answers, or it may not be done; 2: bad options, no such device.\n";
+	"Exit status: 0; 1: no process answers, or it is not permitted; 2: bad options, no such device.\n";
 
 int tool_reset(int argc, char **argv)
 {

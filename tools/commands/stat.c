@@ -21,7 +21,7 @@ static const char usage[] =
 	"  --json             print JSON; with --watch an object a line\n"
 	PEER_USAGE
 	"  --help             this text\n\n"
-	"Exit status: 0; 1: nobody answers, or all devices that were named are gone; 2: bad options,\n"
+	"Exit status: 0; 1: no process answers, or all devices that were named are gone; 2: bad options,\n"
 	"no such device.\n";
 
 struct stat_options {
@@ -49,7 +49,7 @@ static struct json_object *devices_of(struct json_object *list)
 	return devices;
 }
 
-/* "KIND@0" is every process's. */
+/* Each process may have a private "KIND@0". */
 static bool is_called(const char *device, const char *wanted)
 {
 	size_t length = strlen(wanted);

@@ -20,12 +20,12 @@
 
 static const char usage[] =
 	"Usage: mimic top [OPTION...]\n\n"
-	"A live screen: devices and who uses them, and of the one that is chosen the levels of its\n"
-	"queues and its counters, with what they count in a second.\n\n"
+	"A live screen: devices and their users, and of the chosen device the levels of its\n"
+	"queues and its counters, with their counts per second.\n\n"
 	"Keys: arrows choose a device, p pauses, q ends.\n\n"
 	PEER_USAGE
 	"  --help         this text\n\n"
-	"Exit status: 0; 1: nobody answers; 2: bad options, no terminal.\n";
+	"Exit status: 0; 1: no process answers; 2: bad options, no terminal.\n";
 
 struct top {
 	struct peer peer;
@@ -38,7 +38,7 @@ struct top {
 	bool is_paused;
 };
 
-/* --- what is asked ---------------------------------------------------------------------- */
+/* --- requests ---------------------------------------------------------------------------- */
 
 static struct json_object *parse(char *text)
 {
@@ -138,7 +138,7 @@ static void refresh(struct top *top)
 	choose(top, 0);
 }
 
-/* --- what is shown ------------------------------------------------------------------------ */
+/* --- the screen's text --------------------------------------------------------------------- */
 
 /* 12345678 as 12.3M. */
 static void print_short(FILE *out, double value)
@@ -351,7 +351,7 @@ int tool_top(int argc, char **argv)
 		status = tool_peer_find("top", &top.peer);
 	if (status)
 		return status;
-	/* A daemon that does not answer now is named on the usual screen. */
+	/* The message about a daemon that does not answer belongs on the usual screen. */
 	top.list = tool_peer_list("top", &top.peer, &status);
 	if (!top.list)
 		return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* A program that the command stays with: signals go through, and its end is ours. */
+/* A program that the command waits for: it passes signals on, and ends with the program's status. */
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
@@ -15,7 +15,7 @@
 #include "libmimic/base/clock.h"
 #include "tools/common/tools.h"
 
-/* In which its threads say what they wait for, when its time is over; and in which it can end by itself then.
+/* Time for its threads to print why they wait, at the time limit; and time to end by itself then.
  */
 #define LAST_WORDS_NS 500000000ull
 #define KILL_NS 2000000000ull
@@ -24,7 +24,7 @@
 
 static pid_t child;
 
-/* From a terminal the program has it, too; from elsewhere it is the program that is meant. */
+/* A terminal sends it to the program, too; any other sender means the program. */
 static void forward(int number)
 {
 	if (child > 0)
@@ -57,7 +57,7 @@ static void block_signals(int how)
 	sigprocmask(how, &set, NULL);
 }
 
-/* The child is known, and signals go to it. false: there is none, which is said. */
+/* The child is known, and signals go to it. false: there is none, which is reported. */
 static bool start(char **argv, void (*prepare)(void))
 {
 	sigset_t before;
@@ -101,7 +101,7 @@ static int milliseconds(uint64_t nanoseconds)
 	return nanoseconds < 3600000000000ull ? (int)(nanoseconds / 1000000 + 1) : 3600000;
 }
 
-/* Its end, or -1: it runs still when the clock says `end`. */
+/* Its wait status, or -1: it still runs at the time `end`. */
 static int wait_until(uint64_t end)
 {
 	struct pollfd entry = { .fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN };
@@ -160,7 +160,7 @@ static void say_threads(void)
 		closedir(folder);
 }
 
-/* The program, and what it has started, unless that has a process group of its own. */
+/* The program and its children, except those with a process group of their own. */
 static int end_child(void)
 {
 	int status;
@@ -191,7 +191,7 @@ int tool_child_run_for(char **argv, double seconds, bool *is_late)
 	if (!start(argv, NULL))
 		return -1;
 	status = wait_until(end);
-	/* The library's threads say at `end` what they wait for. */
+	/* The library's threads print at `end` why they wait. */
 	if (status == -1)
 		status = wait_until(end + LAST_WORDS_NS);
 	if (status == -1) {
@@ -204,7 +204,7 @@ int tool_child_run_for(char **argv, double seconds, bool *is_late)
 	return status;
 }
 
-/* A core of ours is of no use. */
+/* A core dump of this process is of no use. */
 int tool_child_end_as(int status)
 {
 	const struct rlimit no_core = { 0, 0 };

@@ -22,7 +22,7 @@ int tool_client_parse(int argc, char **argv, const char *usage, int words, struc
 
 int tool_client_error(const char *command, int error)
 {
-	/* A device or kind that is not there is the caller's mistake, all else the daemon's trouble. */
+	/* A device or kind that does not exist is the caller's mistake, all else a failure of the daemon. */
 	int status = error == -ENODEV || error == -ENOENT || error == -EINVAL ? EXIT_BAD_INPUT : EXIT_FAILURE;
 
 	return tool_error(status, "%s: %s", command,

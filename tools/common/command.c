@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The things that every command has: a place in the list of commands, if a device brings it, and its errors. */
+/* Parts of every command: its place in the list of commands, if a device brings it, and its errors. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -43,7 +43,7 @@ const char *tool_peer_error_text(const struct peer *peer, int error)
 	place = peer->pid ? strstr(said, whom) : NULL;
 	if (!place)
 		return said;
-	/* "no mimicd at": it ended, or has become another program, and left its socket. */
+	/* "no mimicd at": the process ended or called exec, and left its socket. */
 	if (place != said)
 		snprintf(text, sizeof(text), "process %s does not answer%s", peer->pid, place + strlen(whom));
 	else
@@ -101,7 +101,7 @@ void tool_peer_device_name(struct json_object *device, char *name, size_t size)
 	struct json_object *user;
 
 	snprintf(name, size, "%s", tool_show_text(device, "name"));
-	/* Of private ones several processes may have one of each name. */
+	/* Several processes may have private devices of the same name. */
 	if (strchr(name, '@') && json_object_object_get_ex(device, "user", &user) && user)
 		snprintf(name + strlen(name), size - strlen(name), ":%s", tool_show_text(user, "pid"));
 }

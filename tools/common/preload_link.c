@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * LD_PRELOAD cannot name a path with a space or a colon: they part its words. The folder of our library then has a
- * link with another name, in this user's runtime folder, where no other user can put one.
+ * LD_PRELOAD cannot name a path with a space or a colon, which separate its words. Then a link in this user's
+ * runtime folder, where no other user can write, names the folder of our library.
  */
 #include <errno.h>
 #include <limits.h>

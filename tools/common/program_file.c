@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The kind of a program file. It may come from anywhere: libelf checks where its parts lie. */
+/* The kind of a program file. The file is not trusted: libelf checks where its parts lie. */
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A program with devices: everything that can be wrong is found before it starts; then this
+ * A program with devices: all mistakes in options and files are found before it starts; then this
  * process becomes the program, so that its exit status, its output and its signals are its own.
  */
 #include <errno.h>
@@ -25,7 +25,7 @@
 #define PRELOAD_NAME "libmimic-preload.so"
 #define LIBRARY_PATH_MAX (PATH_MAX + sizeof("/" PRELOAD_NAME))
 #define SCRIPT_DEPTH 4
-#define DEFAULT_PATIENCE "10" /* seconds, until a thread says what it waits for */
+#define DEFAULT_PATIENCE "10" /* seconds, until a thread prints why it waits */
 
 static const char *option_or_environment(const char *option, const char *name)
 {
@@ -52,7 +52,7 @@ static bool is_word(const char *transport, const char *word)
 	return transport && strcmp(transport, word) == 0;
 }
 
-/* The program gets all this by its environment, which the other transports ignore: so it is settled here. */
+/* The program gets all this by its environment, which the other transports ignore: so it is checked here. */
 static int settle_transport(struct run_options *options)
 {
 	const char *transport = option_or_environment(options->transport, "MIMIC_TRANSPORT");
@@ -156,8 +156,8 @@ static void say_verbose(const char *path, const struct elf_facts *facts)
 }
 
 /*
- * Our library cannot be loaded into a static program, nor into one of musl, whose dynamic linker would say
- * so symbol by symbol. They can use the kernel's nodes, and nothing else.
+ * Our library cannot be loaded into a static program, nor into one of musl, whose dynamic linker would report
+ * each missing symbol. They can use the kernel's nodes, and nothing else.
  */
 static int check_without_library(const char *path, const struct run_options *options, const char *how)
 {
@@ -179,7 +179,7 @@ static int inspect_program(const char *program, const struct run_options *option
 	for (depth = 0; depth <= SCRIPT_DEPTH; depth++) {
 		int error = tool_elf_inspect(path, facts);
 
-		/* Executable but not readable: nothing can be said, and it may run. */
+		/* Executable but not readable: it cannot be checked, and may run. */
 		if (error == -EACCES)
 			return 0;
 		if (error == -ENOEXEC)
@@ -202,7 +202,7 @@ static int inspect_program(const char *program, const struct run_options *option
 	return 0;
 }
 
-/* The program says nothing when it cannot make its socket. Its number is ours, or as long. */
+/* The program reports nothing if it cannot make its socket. Its process number is ours, or as long. */
 static int check_state_directory(void)
 {
 	char path[PATH_MAX], socket[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
@@ -241,7 +241,7 @@ static void append(char *list, size_t size, const char *name)
 		snprintf(list + length, size - length, "%s%s", length ? ":" : "", name);
 }
 
-/* A sanitizer's run-time insists on being first; ours needs one itself when it was built with it. */
+/* A sanitizer's run-time must be loaded first; our library needs it, too, if it was built with it. */
 static void set_preload(const char *library, const struct elf_facts *program)
 {
 	const char *before = getenv("LD_PRELOAD");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The sub-commands of mimic, and what they share. */
+/* The sub-commands of mimic, and the functions that they share. */
 #ifndef TOOLS_H
 #define TOOLS_H
 
@@ -36,7 +36,7 @@ int tool_vm(int argc, char **argv);
 
 /* --- command.c ------------------------------------------------------------------- */
 
-/* A command that a device brings: a file of tools/DEVICE says so before main(). In the order of these calls. */
+/* A file of tools/DEVICE registers the device's commands before main(). In the order of these calls. */
 struct tool_command {
 	const char *name;
 	int (*main)(int argc, char **argv);
@@ -51,7 +51,7 @@ int tool_error(int status, const char *format, ...) __attribute__((format(printf
 
 /* --- folder.c -------------------------------------------------------------------- */
 
-/* The folder `name` beside the command's, which has `file`, into PATH_MAX bytes. 0, or the exit status when all is said. */
+/* The folder `name` with `file`, beside the command's: PATH_MAX bytes. 0, or an exit status, with a message. */
 int tool_find_folder(const char *name, const char *file, char *folder);
 /* The same of a library: in lib, lib64 or Debian's folder of this architecture. */
 int tool_find_library(const char *file, char *folder);
@@ -59,8 +59,8 @@ int tool_find_library(const char *file, char *folder);
 /* --- preload_link.c ----------------------------------------------------------------- */
 
 /*
- * A folder of a library, of PATH_MAX bytes: in its place a name that LD_PRELOAD can have. 0, or the exit status when
- * all is said.
+ * A folder of a library, of PATH_MAX bytes: in its place a name that LD_PRELOAD can have. 0, or the exit status
+ * after a message.
  */
 int tool_preload_folder(char *folder);
 
@@ -71,20 +71,20 @@ int tool_preload_folder(char *folder);
 
 /* "mimic VERSION" on standard output. */
 void tool_print_version(void);
-/* Options, and --help and --version, which end the process. 0, or the exit status when all is said. */
+/* Options, and --help and --version, which end the process. 0, or the exit status after a message. */
 int tool_options(int argc, char **argv, const char *usage, enum mimic_option_order order,
 		 const struct mimic_option *options, size_t count);
-/* A number of seconds, of an option. 0, or the exit status when all is said. */
+/* A number of seconds, of an option. 0, or the exit status after a message. */
 int tool_seconds(const char *command, const char *option, const char *text, double least, double most,
 		 double *seconds);
-/* So many words are left from argv[optind] on? 0, or the exit status when all is said. */
+/* Are so many words left from argv[optind] on? 0, or the exit status after a message. */
 int tool_words(int argc, char **argv, int least, int most);
 
 /* --- plugins.c ------------------------------------------------------------------- */
 
 /*
  * Tries and loads the plugins of MIMIC_PLUGINS, of --plugin and of a configuration file. 0, or
- * the exit status when all is said.
+ * the exit status after a message.
  */
 int tool_plugins_load(const struct mimic_option_values *files, const char *config_path);
 /* To a program that is about to run. */
@@ -103,7 +103,7 @@ struct run_options {
 	bool shows_state;	/* the devices in the program */
 	bool only_traps; /* no instruction of the program is replaced */
 	bool shows_traps; /* at the end: which instructions trapped */
-	bool names_for_perf; /* at the end: a file of what replaces instructions */
+	bool names_for_perf; /* at the end: a file with the names of the code that replaces instructions */
 	bool on_kernel;		/* the nodes are the kernel's own */
 };
 
@@ -119,15 +119,15 @@ struct run_options {
 	{ .name = "state", .flag = &(options)->shows_state }
 
 /*
- * Finds what can be wrong with the options and the program, argv[optind] and on, and sets
- * the environment that it needs. 0, or the exit status when all is said.
+ * Checks the options and the program, argv[optind] and on, and sets the environment that it
+ * needs. 0, or the exit status after a message.
  */
 int tool_run_prepare(struct run_options *options, int argc, char **argv);
-/* The path that execvp() finds for a program, into PATH_MAX bytes. 0, or an exit status, with the reason said. */
+/* The path that execvp() finds for a program, into PATH_MAX bytes. 0, or an exit status after a message. */
 int tool_run_find_program(const char *name, char *path);
 /*
  * Sets LD_PRELOAD so that `program`, a path, gets emulated devices by open(), mmap() and physical
- * addresses. 0, or an exit status, with the reason said.
+ * addresses. 0, or an exit status after a message.
  */
 int tool_run_preload(const char *program);
 /* This process becomes the program. Returns an exit status if it cannot. */
@@ -137,11 +137,11 @@ void tool_run_set_path(const char *name, const char *path);
 
 /* --- child.c: a program that the command stays with ------------------------------------ */
 
-/* Runs `prepare` (NULL: nothing) in the new process. The wait status; -1: none could be started, which is said. */
+/* Runs `prepare` (NULL: nothing) in the new process. The wait status; -1: not started, with a message. */
 int tool_child_run(char **argv, void (*prepare)(void));
 /*
- * The same, for so long at most: then its threads say what they wait for, and it is ended, with what it has
- * started. Then *is_late.
+ * The same, for so long at most: then its threads print why they wait, it is ended with its
+ * children, and *is_late is set.
  */
 int tool_child_run_for(char **argv, double seconds, bool *is_late);
 /* Ends as a program of that wait status did: its exit status, or the same signal. */
@@ -155,9 +155,9 @@ struct client_options {
 	char **words;
 };
 
-/* Options and exactly so many words. 0, or the exit status when all is said. */
+/* Options and exactly so many words. 0, or the exit status after a message. */
 int tool_client_parse(int argc, char **argv, const char *usage, int words, struct client_options *options);
-/* Says what the daemon answered. Returns the exit status. */
+/* Prints the daemon's answer. Returns the exit status. */
 int tool_client_error(const char *command, int error);
 
 /* --- show.c: JSON of a daemon ------------------------------------------------------ */
@@ -171,7 +171,7 @@ size_t tool_show_array(struct json_object *object, const char *key, struct json_
 /* Without control characters: those of a program's name would reach the terminal. */
 void tool_show_clean(FILE *file, const char *text);
 
-/* --- peer.c: whom list, dump, stat, top and reset ask --------------------------------- */
+/* --- peer.c: the process that list, dump, stat, top and reset ask --------------------- */
 
 struct peer {
 	const char *socket_path;
@@ -185,11 +185,11 @@ struct peer {
 	"  --pid PID      ask process PID, which has embedded devices (mimic run --state)\n" \
 	"  --socket PATH  where mimicd listens (default: MIMIC_SOCKET, then mimicd's own default)\n"
 
-/* After the options: where to ask. 0, or the exit status when all is said. */
+/* After the options: where to ask. 0, or the exit status after a message. */
 int tool_peer_find(const char *command, struct peer *peer);
 /* The reason why a request failed, with the process in place of mimicd if it was one. Until the next call. */
 const char *tool_peer_error_text(const struct peer *peer, int error);
-/* Says that. Returns the exit status. */
+/* Prints it. Returns the exit status. */
 int tool_peer_error(const char *command, const struct peer *peer, int error);
 /* NULL: *status is the exit status, errno the reason (ECONNREFUSED: no daemon is there), and all was reported. */
 struct json_object *tool_peer_list(const char *command, const struct peer *peer, int *status);

@@ -27,23 +27,23 @@ struct words {
 	unsigned int mistakes;
 };
 
-/* Options and at most one file. 0, or the exit status when all is said. */
+/* Options and at most one file. 0, or the exit status after a message. */
 int tool_words_options(int argc, char **argv, const char *usage, struct word_options *options);
-/* The file to read. NULL when it is said why not. */
+/* The file to read. NULL after a message. */
 FILE *tool_words_open(struct words *words, const char *command, const struct word_options *options);
 bool tool_words_add(struct words *words, uint32_t value);
-/* Counts a mistake in the input and says it, unless many were said before. */
+/* Counts a mistake in the input and prints it, unless many were printed before. */
 void tool_words_mistake(struct words *words, unsigned long line, unsigned int column, const char *text);
 /*
  * Reads lines until the end and gives each to take_line(), without its newline.
- * Ends `words` if out of memory. 0, or the exit status when all is said.
+ * Ends `words` if out of memory. 0, or the exit status after a message.
  */
 int tool_words_read_lines(struct words *words, FILE *file,
 			  bool (*take_line)(struct words *words, const char *line, unsigned long number));
 int tool_words_out_of_memory(const struct words *words);
 /*
  * Writes all words by print() to where the options say, and frees them. Only if
- * there was no mistake: what was there before stays. Returns the exit status.
+ * there was no mistake; else the old file stays. Returns the exit status.
  */
 int tool_words_finish(struct words *words, const struct word_options *options,
 		      void (*print)(FILE *file, const struct words *words));

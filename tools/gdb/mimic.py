@@ -105,7 +105,7 @@ def register(kind, access):
 
 
 def wait_of(instance, lane):
-    """What the lane's thread waits for; None: for nothing."""
+    """The reason why the lane's thread waits; None: it does not wait."""
     waiting = int(lane["waiting"])
     if waiting == 0 or int(lane["state"]) == SETTLED:
         return None
@@ -139,7 +139,7 @@ DESCRIBERS = describers()
 
 
 def threads(instance):
-    """What a kind's file needs to name an owner: the thread of the system."""
+    """The thread of the system, by which a kind's file names an owner."""
     return {int(lane["holder"]): int(lane["tid"]) for lane in lanes(instance)}
 
 

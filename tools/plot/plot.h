@@ -9,7 +9,7 @@
 
 /* --- text.c ----------------------------------------------------------------------- */
 
-/* As text of HTML, or as the value of an attribute in quotes. Whatever it is, it is no markup. */
+/* As text of HTML, or as the value of an attribute in quotes. No part of it becomes markup. */
 void plot_escape(FILE *out, const char *text);
 /* A format of HTML: %s are escaped; %u, %zu, %.1f and %% as in printf(). */
 void plot_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -54,7 +54,7 @@ struct plot_frame plot_figure_begin(FILE *out, const char *class, double height,
 				    const char *note, const char *about);
 /* Behind the shapes: keys follow. */
 void plot_figure_legend(struct plot_frame *frame);
-/* `across` and `up` are what stands at the axes, or NULL. */
+/* `across` and `up` are the labels of the axes, or NULL. */
 struct plot_frame plot_sheet_begin(FILE *out, const char *title, const char *across, const char *up);
 void plot_end(struct plot_frame *frame);
 void plot_key(struct plot_frame *frame, unsigned int colour, bool is_line, const char *name,
@@ -65,7 +65,7 @@ void plot_sign(FILE *out, bool is_good);
 /* --- shapes.c ----------------------------------------------------------------------------------------- */
 
 #define PLOT_COLOURS 8
-/* Two more: of what the others are compared with, of fields of maps. */
+/* Two more: of the reference, of fields of maps. */
 #define PLOT_REFERENCE PLOT_COLOURS
 #define PLOT_FIELD (PLOT_COLOURS + 1)
 

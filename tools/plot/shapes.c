@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Axes, bars, lines, points. A class, and its colour, is what plot.css says. */
+/* Axes, bars, lines, points. plot.css has the classes and their colours. */
 #include <math.h>
 #include <string.h>
 

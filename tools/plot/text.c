@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Texts of strangers as text of HTML. */
+/* Untrusted texts as text of HTML. */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static unsigned int decode(const unsigned char *text, uint32_t *character)
 	return length;
 }
 
-/* Control characters, and those that turn the direction of what follows, would make others of the page. */
+/* Control characters, and those that reverse the direction of the text behind them, would change the page. */
 static bool is_harmless(uint32_t character)
 {
 	if (character < 0x20 || (character >= 0x7f && character < 0xa0))

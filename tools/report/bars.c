@@ -12,7 +12,7 @@
 #define NAME_MOST 14	/* characters */
 #define NAME_BYTES 80
 
-/* A loop without a device is what the others are compared with. */
+/* The others are compared with a loop without a device. */
 static bool is_reference(const struct report_run *run)
 {
 	return strcmp(run->transport, "none") == 0;
@@ -55,7 +55,7 @@ static bool begins_row(const struct report_group *group, size_t index)
 	return true;
 }
 
-/* The reference may be much faster, and then its bar is cut off: the others are what is to be seen. */
+/* The reference may be much faster, and then its bar is cut off, so that the others can be seen. */
 static double largest_rate(const struct report_group *group)
 {
 	double with_device = 0, all = 0;

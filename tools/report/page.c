@@ -141,7 +141,7 @@ static void print_header(FILE *out, const struct page *page)
 	fputs("</header>\n", out);
 }
 
-/* --- what there is --------------------------------------------------------------------------- */
+/* --- the contents -------------------------------------------------------------------------- */
 
 /* Each once, in order of appearance. */
 static void print_names(FILE *out, const struct report_group *group, const char *(*name)(const struct report_run *run))

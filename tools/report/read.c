@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* run.json, checked field by field: docs/report.md says what may be there. */
+/* run.json, checked field by field: docs/report.md describes the fields. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,7 +71,7 @@ static void read_counters(struct reader *reader, struct json_object *object, str
 
 /* --- samples ---------------------------------------------------------------------------------------- */
 
-/* An array of as many counts as there are samples. NULL when it is told what is wrong. */
+/* An array of as many counts as there are samples. NULL: the mistake is reported. */
 static uint64_t *read_column(struct reader *reader, struct json_object *array, size_t number)
 {
 	uint64_t *values;

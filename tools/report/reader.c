@@ -50,7 +50,7 @@ void report_reader_leave(struct reader *reader, size_t length)
 	reader->field[length] = '\0';
 }
 
-/* As people call it. */
+/* The name of the type, for people. */
 static const char *type_name(struct json_object *value)
 {
 	static const char *const names[] = {
@@ -113,7 +113,7 @@ const char *report_reader_text(struct reader *reader, struct json_object *object
 	return result;
 }
 
-/* json-c before 0.18 makes the largest number that it can of what is larger. */
+/* json-c before 0.18 makes its largest number of a larger one. */
 uint64_t report_reader_count_of(struct reader *reader, struct json_object *value)
 {
 	if (!json_object_is_type(value, json_type_int) || json_object_get_int64(value) < 0 ||

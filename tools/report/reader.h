@@ -26,7 +26,7 @@ size_t report_reader_enter(struct reader *reader, const char *name);
 size_t report_reader_enter_index(struct reader *reader, size_t index);
 void report_reader_leave(struct reader *reader, size_t length);
 
-/* The text has a NUL behind it. NULL, of what is null, too. */
+/* The text has a NUL behind it. NULL, also of JSON's null. */
 struct json_object *report_reader_parse(struct reader *reader, const char *text, size_t size);
 
 bool report_reader_is_type(struct reader *reader, struct json_object *value, enum json_type type,
@@ -46,7 +46,7 @@ double report_reader_seconds_of(struct reader *reader, struct json_object *value
 double report_reader_seconds(struct reader *reader, struct json_object *object, const char *key,
 			     bool may_miss);
 
-/* Zeroed memory for so many. NULL: that was told; for none, too, it is not NULL. */
+/* Zeroed memory for so many. NULL: reported. For none, too, it is not NULL. */
 void *report_reader_room(struct reader *reader, size_t number, size_t size);
 bool report_reader_is_few(struct reader *reader, size_t number, size_t most);
 

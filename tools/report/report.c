@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* mimic report: a page of HTML of what ran. */
+/* mimic report: a page of HTML about a run. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +13,16 @@
 
 static const char usage[] =
 	"Usage: mimic report [OPTION...] RUN.JSON|SIM.JSON|SWEEP.CSV\n\n"
-	"Makes a page of HTML of what ran: the verification, forms compared, counters, queues and\n"
-	"TLBs over time. It needs no other file and no network. RUN.JSON is what mimic-demo --output\n"
-	"writes, or another program (docs/report.md); '-' is standard input. Of a report of mimic sim\n"
-	"--json, and of the CSV of mimic sweep, it shows what the cycles of each phase went to.\n\n"
+	"Makes a page of HTML about a run: the verification, forms compared, counters, queues and\n"
+	"TLBs over time. It needs no other file and no network. RUN.JSON is the file of mimic-demo\n"
+	"--output, or another program's (docs/report.md); '-' is standard input. Of a report of mimic sim\n"
+	"--json, and of the CSV of mimic sweep, it shows the causes of each phase's cycles.\n\n"
 	"  -o, --output FILE  where to write it (default: RUN.JSON's name with .html); '-' is\n"
 	"                     standard output\n"
 	"  --help             this text\n\n"
 	"Exit status: 0; 1: it cannot be written; 2: bad options, bad input.\n";
 
-/* A mistake of strangers: without control characters, which would reach the terminal. */
+/* A mistake in untrusted input: without control characters, which would reach the terminal. */
 static int complain(const char *message)
 {
 	fputs("mimic: report: ", stderr);
@@ -65,7 +65,7 @@ struct document {
 	struct report_timed *timed;
 };
 
-/* 0, or the exit status when all is said. */
+/* 0, or the exit status after a message. */
 static int read_document(const char *input, struct document *document)
 {
 	bool is_standard = strcmp(input, "-") == 0;

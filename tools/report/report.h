@@ -14,7 +14,7 @@
 #define REPORT_VERSION 1
 #define REPORT_MESSAGE_SIZE 512
 
-/* --- read.c: what a run.json says. Texts may have any characters ----------------- */
+/* --- read.c: the contents of a run.json. Texts may have any characters ----------- */
 
 struct report_counter {
 	const char *name;
@@ -67,7 +67,7 @@ struct report {
 };
 
 /*
- * `name` is the file's, for messages. NULL: what is wrong, and in which field, is in
+ * `name` is the file's, for messages. NULL: the mistake, and its field, is in
  * message, which has REPORT_MESSAGE_SIZE bytes.
  */
 struct report *report_read(const char *name, const char *text, size_t size, char *message);
@@ -116,7 +116,7 @@ struct report_plot {
 	const char *unit;		/* of its values */
 	double seconds;			/* how long the axis of time is; in cycles, where these are */
 	bool is_in_cycles;
-	double end;			/* of the values; 0: what is needed */
+	double end;			/* of the values; 0: as far as needed */
 	struct report_line *lines;
 	size_t line_count;
 };
@@ -183,27 +183,27 @@ struct report_timed {
 	uint64_t instruction;			/* cycles that an instruction takes: 0 or 1 */
 	struct report_timed_interval *intervals;	/* in order; NULL: there are none */
 	size_t interval_count;
-	struct json_object *device_intervals;	/* the same, with what devices have counted in each; or NULL */
+	struct json_object *device_intervals;	/* the same, with the devices' counts in each; or NULL */
 	struct report_timed_row *rows;
 	size_t count;
 	size_t failed;			/* points of a sweep that have no numbers */
 };
 
 /*
- * The text ends with a NUL and is changed. NULL: `message` is what is wrong; if it is "", the text is
+ * The text ends with a NUL and is changed. NULL: `message` is the mistake; if it is "", the text is
  * neither a report of mimic sim nor a CSV of mimic sweep, and as it was.
  */
 struct report_timed *report_timed_read(const char *name, char *text, size_t size, char *message);
 void report_timed_free(struct report_timed *timed);
 void report_timed_page(FILE *out, const struct report_timed *timed);
-/* Over the run's cycles: which share of the cores' cycles went to what. */
+/* Over the run's cycles: the share of each cause in the cores' cycles. */
 void report_timed_plot(FILE *out, const struct report_timed *timed);
 
 /* --- timed_devices.c ------------------------------------------------------------------------------------ */
 
 struct report_device_column {
 	const char *kind, *name;
-	char part[32];			/* the object of the JSON that has it, and what the name begins with in a CSV */
+	char part[32];			/* its object in the JSON, and the prefix of its name in a CSV */
 };
 
 /* How many there are, of all kinds. */
@@ -213,7 +213,7 @@ struct report_device *report_device_add(struct report_timed_row *row, const char
 /* Each device of a phase of a JSON. false: no memory. */
 bool report_devices_take(struct report_timed_row *row, struct json_object *phase);
 void report_devices_free(struct report_timed_row *row);
-/* A table for each kind, with what is not 0 everywhere. */
+/* A table for each kind, without columns that are 0 everywhere. */
 void report_devices_tables(FILE *out, const struct report_timed *timed, const char *phase);
 /* The values that kinds show over time, of an array of intervals. */
 void report_devices_plots(FILE *out, struct json_object *intervals);

@@ -139,7 +139,7 @@ static void print_rates(FILE *out, const struct report_samples *samples, const s
 			    .seconds = duration(samples), .lines = lines, .line_count = count });
 }
 
-/* That there was none is worth a word; a plot of few would be empty. */
+/* No event at all is worth a sentence; a plot of few would be empty. */
 static void print_rare(FILE *out, const struct report_samples *samples)
 {
 	static const struct { const char *name, *text; } rare[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Runs in virtual time: the JSON of mimic sim (docs/sim-json.md), or the CSV of mimic sweep. A
- * row is a phase of a run; both say of it what the cycles of its cores went to.
+ * row is a phase of a run; both give the causes of its cores' cycles.
  */
 #include <errno.h>
 #include <json-c/json.h>
@@ -149,7 +149,7 @@ struct columns {
 	unsigned int count;
 	char *names[COLUMNS_MAX];
 	int cycles, phase, causes[REPORT_CAUSES];
-	/* -1: a sweep of an earlier mimic has it not */
+	/* -1: a sweep of an earlier mimic lacks it */
 	struct report_device_column device_columns[REPORT_DEVICE_COLUMNS];
 	int devices[REPORT_DEVICE_COLUMNS];
 	unsigned int device_count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The counters of the devices of a run in virtual time: a table for each kind, and lines over
- * the run's cycles. Which numbers that are each kind says (struct mimic_time).
+ * the run's cycles. Each kind lists its numbers (struct mimic_time).
  */
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 /* --- numbers ------------------------------------------------------------------------------------ */
 
-/* Of a kind: names of what its model counts, or of what it counts in time. */
+/* Of a kind: names of its model's counters, or of its counters of time. */
 static unsigned int add_columns(struct report_device_column *columns, unsigned int count, const char *kind,
 				const char *const *names, const char *suffix)
 {
@@ -193,7 +193,7 @@ void report_devices_tables(FILE *out, const struct report_timed *timed, const ch
 
 /* --- over the run's cycles -------------------------------------------------------------------------- */
 
-/* A state is what it was at the end of the interval; of what is counted it is so much in a cycle. */
+/* Of a state the value at the end of the interval; of a counter its increase per cycle. */
 static bool is_state(const struct mimic_time *time, const char *name)
 {
 	for (unsigned int i = 0; i < time->statistic_count; i++)

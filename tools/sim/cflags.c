@@ -19,7 +19,7 @@ static const char usage[] =
 
 /*
  * Hooks at each access, volatile ones apart; lines for the costs; no vectors, which the
- * modelled cores do not have. Of fences gcc would warn, which are nothing to our hooks.
+ * modelled cores do not have; no warnings of gcc about fences, which our hooks ignore.
  */
 #define GCC_FLAGS "-fsanitize=thread --param=tsan-distinguish-volatile=1 -g -fno-tree-vectorize -Wno-tsan"
 /* The same, and no calls in place of memcpy()'s instructions; it does not warn of fences. */

@@ -20,7 +20,7 @@
 static const char usage[] =
 	"Usage: mimic compare [OPTION...] A B\n\n"
 	"Compares two reports of mimic sim (--json -o FILE): which parameters differ, and of each phase\n"
-	"how its cycles moved, why (cycles of all cores by what they waited for), and which counters\n"
+	"how its cycles moved, why (cycles of all cores by the cause of waits), and which counters\n"
 	"moved by 1 % and more.\n\n"
 	"  --phase NAME       this phase only\n"
 	"  --all              counters that moved by less, too\n"
@@ -80,7 +80,7 @@ static const char *text(struct json_object *value)
 	return value ? json_object_get_string(value) : "-";
 }
 
-/* Of what the two reports have by one name. */
+/* A value that both reports have by one name. */
 static void print_difference(const char *name, struct json_object *one, struct json_object *other)
 {
 	if (strcmp(text(one), text(other)))

@@ -181,7 +181,7 @@ static int is_table(const struct dirent *entry)
 	return length > 4 && !strcmp(entry->d_name + length - 4, ".csv");
 }
 
-/* Those that mimic came with lie beside its command. */
+/* mimic's own tables lie beside its command. */
 static int read_own(struct sim_costs *costs)
 {
 	char folder[PATH_MAX], path[2 * PATH_MAX];
@@ -232,8 +232,8 @@ void tool_sim_costs_free(struct sim_costs *costs)
 }
 
 /*
- * The shorter range of lines. A loop may stand on one line with its header, which has a row of what is around
- * the loop: where only one of two rows has accesses, it is that one, else the inner loop, which has the
+ * The shorter range of lines. A loop may stand on one line with its header, which has a row of the code
+ * around the loop: where only one of two rows has accesses, it is that one, else the inner loop, which has the
  * higher number.
  */
 static bool is_nearer(const struct sim_costs *costs, const struct sim_cost_row *row,

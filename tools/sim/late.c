@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Libraries that the program opens by dlopen(). It meets their code when that runs for the first time, asks for it
- * (sim/setup.h), and waits; no time passes in virtual time. A thread of the command reads the library as it reads
- * those that are known before, and adds what it finds to the tables that both share.
+ * Libraries that the program opens by dlopen(). When their code runs for the first time the program asks
+ * for its costs (sim/setup.h), and waits; no virtual time passes. A thread of the command reads the library
+ * like those known before, and adds its code to the tables that both share.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -17,7 +17,7 @@
 
 static void wait_while(_Atomic uint32_t *word, uint32_t value)
 {
-	/* The program can write the word, too: it must not keep us when it has ended. */
+	/* The program can write the word, too: we must not wait on it after the program's end. */
 	const struct timespec most = { .tv_nsec = 200000000 };
 
 	syscall(SYS_futex, word, FUTEX_WAIT, value, &most, NULL, 0);

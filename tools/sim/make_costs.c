@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * mimic costs: the table of what the loops of a program's sources cost. A compiler for RISC-V
- * makes assembly of each, and a script that mimic came with counts what its loops have.
+ * mimic costs: the table of the costs of the loops in a program's sources. A compiler for RISC-V
+ * makes assembly of each, and a script of mimic counts the instructions of its loops.
  */
 #include <errno.h>
 #include <limits.h>
@@ -78,7 +78,7 @@ static int run_command(const struct maker *maker, char **arguments, const char *
 }
 
 /*
- * The program's own options come first, so that ours decide what is made. The headers of libmaple are
+ * The program's own options come first, so that ours decide the kind of output. The headers of libmaple are
  * searched last: they may lie where those of this machine's C library do, which are not for RISC-V.
  */
 static int compile(const struct maker *maker, const char *file)
@@ -185,7 +185,7 @@ static int check_file(const char *file)
 	return 0;
 }
 
-/* "--" and what follows are not getopt's, which would move files behind it. */
+/* "--" and the words behind it are not given to getopt, which would move files behind it. */
 static int parse(int argc, char **argv, struct maker *maker)
 {
 	const struct mimic_option list[] = {

@@ -72,7 +72,7 @@ FILE *tool_sim_profile_open(const char *path)
 	return fopen(path, "ae");
 }
 
-/* Only now in place of what the file had; a pipe has nothing to cut off. Closes the file. */
+/* Replaces the file's contents only now; a pipe has none. Closes the file. */
 static int put(FILE *file, const char *text, size_t size)
 {
 	int error = ftruncate(fileno(file), 0) && errno != EINVAL ? errno : 0;
@@ -123,7 +123,7 @@ int tool_sim_profile_write(FILE *file, const char *path, const char *program, co
 	char *text;
 	int error;
 
-	/* The program may write what it likes into the file that we share. */
+	/* The program may write anything into the file that we share. */
 	memcpy(kernels, setup->kernels, count * sizeof(*kernels));
 	for (uint32_t i = 0; i < count; i++)
 		kernels[i].name[SIM_KERNEL_NAME - 1] = kernels[i].form[SIM_KERNEL_NAME - 1] = '\0';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The program of mimic sim and its shared libraries: what they were made with, their functions, and the lines of
- * their code.
+ * The program of mimic sim and its shared libraries: how they were compiled, their functions, and the
+ * lines of their code.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -41,7 +41,7 @@ struct reader {
 	size_t symbol_count;
 	bool is_program, is_other_machine, is_dynamic, is_instrumented, has_run_time, has_thread_sanitizer, has_other_openmp,
 		has_openmp_first, has_c11_threads;
-	const char *openmp_function;	/* that virtual time has not */
+	const char *openmp_function;	/* that virtual time does not support */
 };
 
 static bool add(void **array, size_t *count, size_t size, const void *item)
@@ -66,7 +66,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* --- what it was made with -------------------------------------------------------------------- */
+/* --- compiler and linker ----------------------------------------------------------------------- */
 
 static void note_library(struct reader *reader, const char *name)
 {
@@ -93,7 +93,7 @@ static void read_dynamic(struct reader *reader, Elf_Scn *section, const GElf_Shd
 	}
 }
 
-/* Does libmimic-sim stand in front of it? */
+/* Does libmimic-sim come before it in the link order? */
 static bool is_timed_openmp(const char *name)
 {
 	static const char *const names[] = {
@@ -209,7 +209,7 @@ static const char *openmp_construct(const char *function)
 	return "what this function does";
 }
 
-/* 0, or the exit status when all is said. */
+/* 0, or the exit status after a message. */
 static int check_openmp(const struct reader *reader)
 {
 	if (reader->has_other_openmp)
@@ -225,7 +225,7 @@ static int check_openmp(const struct reader *reader)
 	return 0;
 }
 
-/* 0, or the exit status when all is said. */
+/* 0, or the exit status after a message. */
 static int check(const struct reader *reader)
 {
 	const char *path = reader->path;
@@ -557,7 +557,7 @@ int tool_sim_program_add(struct sim_program *program, const char *path, const st
 	bool is_instrumented = false;
 	int status = 0, error = read_library(program, path, costs, &is_instrumented, &status);
 
-	/* So that it is known, and not read for each access. */
+	/* So that it is found in a table, and not looked up for each access. */
 	if (!error && !status && !is_instrumented)
 		error = add_object(program, path);
 	return error ? tool_error(EXIT_FAILURE, "%s: %s", path, strerror(-error)) : status;

@@ -307,7 +307,7 @@ static void add_values(struct json_object *object, const struct mimic_time_stati
 	json_object_object_add(object, statistic->name, array);
 }
 
-/* Two objects: what the model has counted, and what its time has. */
+/* Two objects: the counters of the model, and those of its timing. */
 static void add_device(struct json_object *object, const struct mimic_kind *kind, const struct sim_device_report *device)
 {
 	const struct mimic_time *time = kind->time;
@@ -428,7 +428,7 @@ int tool_sim_report_json(FILE *file, const struct sim_report *report)
 	json_object_object_add(object, "phases", phases);
 	add_intervals(object, setup);
 	add_parameters(object, &setup->parameters);
-	/* All of it, or the reason: what follows the call might change errno. */
+	/* 0, or errno now: later calls might change it. */
 	if (fprintf(file, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY)) < 0 || fflush(file))
 		error = errno ? -errno : -EIO;
 	json_object_put(object);

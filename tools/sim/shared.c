@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The file that mimic sim and the program share (sim/setup.h). The program can write all of it, by mistake or on
- * purpose. So the command keeps what it has written down in memory of its own, and of the program's copy it takes
- * numbers only, which it holds against what there is room for.
+ * purpose. So the command keeps a copy of its setup in memory of its own, and of the program's copy it takes
+ * numbers only, which it checks against the room.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #include "tools/sim/sim.h"
 
-/* Of struct sim_setup, what the program writes; phases follow it. */
+/* The members of struct sim_setup that the program writes; phases follow them. */
 #define RESULTS_BEGIN offsetof(struct sim_setup, end)
 #define RESULTS_SIZE (offsetof(struct sim_setup, phases) - RESULTS_BEGIN)
 
@@ -173,9 +173,9 @@ bool tool_sim_share_more(struct sim_shared *shared, const struct sim_program *pr
 	return true;
 }
 
-/* --- what the program has counted ------------------------------------------------------- */
+/* --- the program's counts ---------------------------------------------------------------- */
 
-/* Each phase without the devices that the SoC has not. */
+/* Each phase without the devices that the SoC does not have. */
 static void collect_phases(struct sim_setup *to, const struct sim_setup *from)
 {
 	const size_t size = offsetof(struct sim_phase, devices) +
@@ -201,7 +201,7 @@ void tool_sim_collect(struct sim_shared *shared)
 	struct sim_setup *to = shared->setup;
 	const struct sim_setup *from = shared->theirs;
 
-	/* All at once: what is checked below cannot change any more, though children of the program may still run. */
+	/* One copy: children of the program may still run, and must not change values checked below. */
 	memcpy((char *)to + RESULTS_BEGIN, (const char *)from + RESULTS_BEGIN, RESULTS_SIZE);
 	to->kind[sizeof(to->kind) - 1] = '\0';
 	if (to->phase_count > SIM_PHASES)

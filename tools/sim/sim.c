@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * mimic sim: finds all that can be wrong, writes down for the program's run-time what it
- * needs to know, runs it, and reports what it has counted.
+ * mimic sim: checks options and files, writes the setup for the program's run-time, runs the
+ * program, and reports its counts.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +24,8 @@ static const char usage[] =
 	"Usage: mimic sim [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
 	"Runs PROGRAM in virtual time: its threads are the cores of a modelled SoC with caches,\n"
 	"memory and a device. PROGRAM is compiled with the flags that mimic cflags prints. When it\n"
-	"ends, what it took is shown on standard error. A loop that accesses no memory and no device\n"
-	"takes no time. docs/timing.md says what is modelled.\n\n"
+	"ends, its cycles are shown on standard error. A loop that accesses no memory and no device\n"
+	"takes no time. docs/timing.md describes the model.\n\n"
 	"  --soc NAME         " SIM_PRESET_DEFAULT " (default), " SIM_PRESET_OTHER ", " SIM_PRESET_MPU ", " SIM_PRESET_CLUSTER ", or an INI file\n"
 	"  --mode NAME        of " SIM_PRESET_MPU ": base, nvr, fre (default), static or oracle; --set comes behind it\n"
 	"  --design NAME      of " SIM_PRESET_CLUSTER ": whose kernels products of its library are:\n"
@@ -38,10 +38,10 @@ static const char usage[] =
 	"  --cycles N         end it with status 124 after so many cycles; not in a loop without accesses\n"
 	"  --interval N       also count by intervals of N cycles\n"
 	"  --warm N           the first N times of each phase warm the caches up and are not counted\n"
-	"  --trace FILE       what the device does, for https://ui.perfetto.dev; a microsecond there is a cycle\n"
+	"  --trace FILE       the device's events, for https://ui.perfetto.dev; a microsecond there is a cycle\n"
 	"  --profile FILE     which form of a library's kernel was faster, by block size, for the library\n"
 	"  --json             the report as JSON. Without --output it alone is on standard output:\n"
-	"                     what PROGRAM writes there goes to standard error\n"
+	"                     PROGRAM's own output goes to standard error\n"
 	"  -o, --output FILE  the report to FILE\n"
 	"  --randomize        let the system put code and data anywhere, which changes no result\n"
 	"  --parameters       show the parameters that the options make; runs nothing\n"
@@ -258,7 +258,7 @@ static void give_up_output(void)
 		_exit(EXIT_FAILURE);
 }
 
-/* One that the caller has closed would be that of the next file that is opened, and messages go into it. */
+/* If the caller has closed it, the next open file would get its descriptor, and messages would go there. */
 static void open_standard_files(void)
 {
 	int file;
@@ -280,7 +280,7 @@ static void before_program(void)
 		give_up_output();
 	if (is_randomized)
 		return;
-	/* Where things lie does not matter to what is counted; but a program may print addresses. */
+	/* Addresses do not change the counts; but a program may print them. */
 	personality(ADDR_NO_RANDOMIZE);
 }
 
@@ -290,7 +290,7 @@ static void set_environment(const struct sim_shared *shared)
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), shared->fd);
 	setenv("MIMIC_SIM", path, 1);
-	/* There, accesses do not trap; and the program's text is what has been counted. */
+	/* Accesses do not trap there; and the counts hold for the program's unchanged text. */
 	setenv("MIMIC_PATCH", "0", 1);
 }
 
@@ -442,7 +442,7 @@ int tool_sim(int argc, char **argv)
 		return status;
 	status = prepare(&options, path, &shared, &program, &costs, &parameters, interval);
 	if (!status) {
-		/* Where it cannot be (a path with a space), which is said, calls of the libraries still reach the device. */
+		/* If it cannot be loaded (a path with a space: a message), libraries still reach the device. */
 		tool_run_preload(path);
 		shared.setup->cycle_limit = cycles;
 		shared.setup->warm_times = warm_times;

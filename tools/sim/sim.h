@@ -23,13 +23,13 @@ int tool_sim_fits(struct sim_parameters *parameters, char *why, size_t size);
 
 /* --- folder.c ------------------------------------------------------------------------- */
 
-/* --- costs.c: tables of what loops cost -------------------------------------------- */
+/* --- costs.c: tables of the costs of loops ----------------------------------------- */
 
 /* A line of code that has accesses. */
 struct sim_cost_row {
 	char *file;		/* without its folder */
 	char *function;
-	uint64_t loop;		/* of the function; 0: what is outside of its loops */
+	uint64_t loop;		/* of the function; 0: its code outside of loops */
 	uint64_t first_line, last_line;
 	uint32_t index;		/* of the loop, in struct sim_costs; loops of several rows have one */
 };
@@ -37,11 +37,11 @@ struct sim_cost_row {
 struct sim_costs {
 	struct sim_cost_row *rows;
 	size_t row_count;
-	struct sim_loop *loops;	/* the first stands for what is in no table */
+	struct sim_loop *loops;	/* the first stands for code that is in no table */
 	size_t loop_count;
 };
 
-/* Files, or where there are none all tables that mimic came with. 0, or the exit status when all is said. */
+/* Files, or where there are none all tables that mimic came with. 0, or the exit status after a message. */
 int tool_sim_costs_read(struct sim_costs *costs, const struct mimic_option_values *files);
 void tool_sim_costs_free(struct sim_costs *costs);
 /* The innermost loop that a line belongs to; NULL: no table has it. */
@@ -65,8 +65,8 @@ struct sim_program {
 };
 
 /*
- * Can it run in virtual time? And where is what in it. 0, or the exit status when all is
- * said: what it was not compiled or linked with.
+ * Checks that it can run in virtual time, and finds the places in it. 0, or the exit status
+ * after a message: it lacks flags of the compiler or the linker.
  */
 int tool_sim_program_read(struct sim_program *program, const char *path, const struct sim_costs *costs);
 /* One more object at the end: a library; without places if it has no hooks. As above. */
@@ -77,7 +77,7 @@ void tool_sim_program_free(struct sim_program *program);
 
 /*
  * The shared libraries that the loader would give the program, and those that it preloads, by their paths.
- * 0, or the exit status when all is said. The list is the caller's.
+ * 0, or the exit status after a message. The list is the caller's.
  */
 int tool_sim_libraries(const char *interpreter, const char *path, char ***libraries, size_t *count);
 void tool_sim_libraries_free(char **libraries, size_t count);
@@ -87,19 +87,19 @@ void tool_sim_libraries_free(char **libraries, size_t count);
 struct sim_shared {
 	int fd;			/* of the file */
 	size_t size;
-	struct sim_setup *setup;	/* ours: what the program is told and, behind its end, what it has counted */
+	struct sim_setup *setup;	/* ours: the program's setup and, after its end, its counts */
 	struct sim_setup *theirs;	/* the file, which the program writes */
 	struct sim_program room;	/* how much of each there can be; no arrays */
 };
 
-/* shared->setup is there; what is not given here may still be put into it. 0, or the exit status when all is said. */
+/* Makes shared->setup; members not given here may be set later. 0, or the exit status after a message. */
 int tool_sim_share(struct sim_shared *shared, const struct sim_program *program, const struct sim_costs *costs,
 		   const struct sim_parameters *parameters, uint64_t interval);
-/* The file is there, with all of that. 0, or the exit status when all is said. */
+/* The file is there, with all of that. 0, or the exit status after a message. */
 int tool_sim_publish(struct sim_shared *shared);
-/* What `program` has more than the file has: it has grown since. false: there is no room, and nothing is done. */
+/* Adds the part of `program` that is newer than the file. false: there is no room, and nothing is done. */
 bool tool_sim_share_more(struct sim_shared *shared, const struct sim_program *program);
-/* The program has ended: what it has counted is in shared->setup, within the bounds of what was there at the start. */
+/* The program has ended: its counts go to shared->setup, within the bounds set at the start. */
 void tool_sim_collect(struct sim_shared *shared);
 
 /* --- late.c ---------------------------------------------------------------------------- */
@@ -113,7 +113,7 @@ struct sim_late {
 	atomic_bool is_over;
 };
 
-/* The first three are set. 0, or the exit status when all is said. */
+/* The first three are set. 0, or the exit status after a message. */
 int tool_sim_late_begin(struct sim_late *late);
 void tool_sim_late_end(struct sim_late *late);
 
@@ -122,10 +122,10 @@ void tool_sim_late_end(struct sim_late *late);
 struct sim_trace {
 	const char *path;
 	FILE *output;
-	int spool;		/* what the program writes into */
+	int spool;		/* the program writes into it */
 };
 
-/* Both: 0, or the exit status when all is said. */
+/* Both: 0, or the exit status after a message. */
 int tool_sim_trace_begin(struct sim_trace *trace, const char *path, struct sim_setup *setup);
 int tool_sim_trace_end(struct sim_trace *trace, const char *program);
 
@@ -152,11 +152,11 @@ int tool_sim_report_json(FILE *file, const struct sim_report *report);
 
 /* --- profile.c ------------------------------------------------------------------------------ */
 
-/* Before the run, so that a bad path is told at once; what the file has stays. NULL with errno. */
+/* Before the run, so that a bad path is reported at once; the file keeps its contents. NULL with errno. */
 FILE *tool_sim_profile_open(const char *path);
 /*
  * Writes the times of the forms of kernels in a run, in place of the contents of `file`, opened as `path`; without a
- * choice the file stays as it was. Closes it. 0, or the exit status when all is said.
+ * choice the file stays as it was. Closes it. 0, or the exit status after a message.
  */
 int tool_sim_profile_write(FILE *file, const char *path, const char *program, const char *soc,
 			   const struct sim_setup *setup);

@@ -17,7 +17,7 @@
 static const char usage[] =
 	"Usage: mimic sweep [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
 	"Runs mimic sim PROGRAM for each combination of values, on all processors, and writes one CSV\n"
-	"with what each has counted.\n\n"
+	"with the counts of each.\n\n"
 	"  --set KEY=V,V,...  values of a parameter, such as l2.size=32K,64K; may be given several times\n"
 	"  --soc NAME,...     " SIM_PRESETS ", or INI files\n"
 	"  --mode NAME,...    of " SIM_PRESET_MPU ": base, nvr, fre, static, oracle\n"

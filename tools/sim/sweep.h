@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* mimic sweep: what its files share. */
+/* Functions that the files of mimic sweep share. */
 #ifndef TOOLS_SWEEP_H
 #define TOOLS_SWEEP_H
 
@@ -37,7 +37,7 @@ struct sweep {
 
 /* sweep_grid.c */
 
-/* The axes, from the options. 0, or the exit status when all is said. */
+/* The axes, from the options. 0, or the exit status after a message. */
 int tool_sweep_make_grid(struct sweep *sweep);
 /* The last axis changes fastest. */
 const char *tool_sweep_value(const struct sweep *sweep, size_t point, size_t axis);
@@ -48,7 +48,7 @@ int tool_sweep_check_points(struct sweep *sweep);
 
 /* DIRECTORY/point-00012.SUFFIX, for free(). NULL: out of memory. "json": the report of one that ran well. */
 char *tool_sweep_path(const struct sweep *sweep, size_t point, const char *suffix);
-/* Makes it, or finds that it is of this sweep. 0, or the exit status when all is said. */
+/* Makes it, or finds that it is of this sweep. 0, or the exit status after a message. */
 int tool_sweep_open_folder(struct sweep *sweep);
 /* For --resume: which points have reports. */
 int tool_sweep_find_reports(struct sweep *sweep);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The trace of mimic sim: what the device has written down, as mimic trace shows it. */
+/* The trace of mimic sim: the device's events, as mimic trace shows them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "tools/sim/sim.h"
 #include "tools/trace/trace.h"
 
-#define TRACE_BYTES (1ull << 30)	/* of memory, at most; what is not written takes none */
+#define TRACE_BYTES (1ull << 30)	/* of memory, at most; only written pages take memory */
 
 int tool_sim_trace_begin(struct sim_trace *trace, const char *path, struct sim_setup *setup)
 {

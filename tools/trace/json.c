@@ -16,7 +16,7 @@
 #include "tools/trace/trace.h"
 #include "tools/trace/tracks.h"
 
-/* How long a moment is drawn: arrows need something to begin at. */
+/* The drawn length of an instant: arrows need a slice to begin at. */
 #define MOMENT_NANOSECONDS 1
 
 struct output {
@@ -42,7 +42,7 @@ static void put_text(FILE *file, const char *text)
 
 		if (c == '"' || c == '\\')
 			fprintf(file, "\\%c", c);
-		else if (c < ' ' || c >= 127)	/* what of another alphabet a name has is not worth an error */
+		else if (c < ' ' || c >= 127)	/* other alphabets are not worth an error */
 			fprintf(file, "\\u%04x", c);
 		else
 			putc(c, file);
@@ -119,7 +119,7 @@ static uint64_t close_until(struct output *out, struct trace_track *track, uint6
 
 /*
  * A slice from the record's time on, up to its arguments. Clocks of two processors
- * may make it longer than what it lies in.
+ * may make it longer than the slice that contains it.
  */
 static void begin_slice(struct output *out, struct trace_track *track, uint64_t from, uint64_t end, bool is_pair)
 {
@@ -332,7 +332,7 @@ static uint64_t put_moment(struct output *out, struct trace_track *track, const 
 	return time;
 }
 
-/* Everything of `count` numbers from `first` on that came leaves now. */
+/* Of `count` numbers from `first` on, those that have come leave now. */
 static void take_all(struct output *out, struct trace_track *from, uint64_t first, uint64_t count,
 		     const struct trace_track *to, uint64_t time, const char *arrow)
 {
@@ -510,7 +510,7 @@ static void name_devices(struct output *out)
 
 		for (unsigned int j = 0; j < i; j++)
 			is_named |= device[j].pid == device[i].pid;
-		/* The first one's is the program that was asked for. */
+		/* The first process is the program on the command line. */
 		if (!is_named && !i)
 			metadata(out, "process_name", device[i].pid, 0, out->program);
 		else if (!is_named)

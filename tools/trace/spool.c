@@ -10,7 +10,7 @@
 
 #include "tools/trace/trace.h"
 
-/* The slices that a thread can have begun at a time: an access, its wait. Signal handlers add to it. */
+/* The slices that a thread can have open at a time: an access, its wait. Signal handlers add more. */
 #define OPEN_MAX 64
 /* How long a daemon may take after a program's end. */
 #define AWAIT_NANOSECONDS 2000000000l
@@ -98,7 +98,7 @@ static void scale_times(struct trace_input *input)
 		struct trace_record *record = &input->records[i];
 		uint64_t from = record->event->time, end = from + record->event->duration;
 
-		/* Of before the trace: the clocks of two processors are not quite one. */
+		/* Earlier than the trace: the clocks of two processors differ slightly. */
 		from = from > header->start_ticks ? from - header->start_ticks : 0;
 		end = end > header->start_ticks ? end - header->start_ticks : 0;
 		record->time = scale_time(from, scale);
@@ -113,7 +113,7 @@ static int less_first(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* At one time: slices, which others may lie in, the longest first; then the others in their order. */
+/* At one time: slices that may contain others, the longest first; then the rest in their order. */
 static int compare(const void *a, const void *b)
 {
 	const struct mimic_trace_event *x = ((const struct trace_record *)a)->event;
@@ -132,7 +132,7 @@ static int compare(const void *a, const void *b)
 	return less_first(x->order, y->order);
 }
 
-/* --- what was begun --------------------------------------------------------------------------- */
+/* --- open slices ------------------------------------------------------------------------------ */
 
 /* Begun by one thread, or by one unit, of one device, and not ended yet. */
 struct open_list {
@@ -197,14 +197,14 @@ static struct open_list *list_of(struct open_table *table, const struct mimic_tr
 	return list;
 }
 
-/* The event that ends what `kind` begins follows it in the list of events. */
+/* In the list of events the end of a slice follows the event `kind` that begins it. */
 static void end_last(struct open_list *list, struct trace_record *end)
 {
 	unsigned int i = list->count;
 
 	while (i && list->record[i - 1]->event->kind + 1 != end->event->kind)
 		i--;
-	/* Of something that began before the trace, or that was not kept. */
+	/* The end of a slice that began before the trace, or was not kept. */
 	if (!i)
 		return;
 	/* Slices that were begun inside of it and have no end of their own end with it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * mimic trace: runs a program as mimic run does, but stays, and makes a file for a trace
- * viewer of what the program's devices wrote down.
+ * viewer of the events that the program's devices wrote.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include "tools/trace/trace.h"
 
 #define LIMIT_MAX (1u << 20)	/* MB */
-#define DEFAULT_LIMIT "128"	/* two million events: about what a viewer can show */
+#define DEFAULT_LIMIT "128"	/* two million events: about the most that a viewer can show */
 
 /* The processes and threads that write the events. */
 enum trace_writer {
@@ -47,20 +47,20 @@ struct spool_file {
 
 static const char usage[] =
 	"Usage: mimic trace [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
-	"Runs PROGRAM as mimic run does, and writes what its devices did to a file that\n"
-	"Perfetto (https://ui.perfetto.dev) and chrome://tracing open. docs/trace.md says what is in it.\n\n"
+	"Runs PROGRAM as mimic run does, and writes the events of its devices to a file that\n"
+	"Perfetto (https://ui.perfetto.dev) and chrome://tracing open. docs/trace.md describes it.\n\n"
 	"  -o, --output FILE  the trace (default: trace.json)\n"
 	"  --limit MB         room for events; further ones are counted and not kept (default: " DEFAULT_LIMIT ";\n"
 	"                     16384 events to a MB, on the disk of TMPDIR)\n"
-	"  --transport WHICH  embedded (default, and auto), daemon or kernel: then what all programs do with\n"
-	"                     the kernel's devices is traced; for root and mimicd's user only. pci: what virtual\n"
-	"                     machines do with theirs, likewise\n"
+	"  --transport WHICH  embedded (default, and auto), daemon or kernel: the kernel's devices, with the\n"
+	"                     events of all programs; for root and mimicd's user only. pci: the devices of\n"
+	"                     virtual machines, likewise\n"
 	"  --devices LIST     as of mimic run (embedded only)\n"
 	"  --config FILE      as of mimic run (embedded only)\n"
 	"  --plugin FILE      as of mimic run\n"
 	"  --socket PATH      where mimicd listens (daemon, kernel and pci)\n"
 	"  --state            as of mimic run\n"
-	"  --verbose          say on stderr what is set up, and how many events there are\n"
+	"  --verbose          print the settings and the number of events on stderr\n"
 	"  --help             this text\n\n"
 	"The exit status is PROGRAM's, and a signal that ends PROGRAM ends mimic trace, too.\n"
 	"2: bad options, or a FILE that cannot be written; 126, 127: as mimic run.\n";
@@ -103,7 +103,7 @@ static void settle_transport(struct trace_options *options)
 		options->writer = WRITER_DAEMON;
 	else if (!strcmp(transport, "kernel") || !strcmp(transport, "pci"))
 		options->writer = WRITER_BUS;
-	/* PROGRAM has no part in it: it may be a sleep. */
+	/* PROGRAM uses no device here: it may be a sleep. */
 	if (transport && !strcmp(transport, "pci"))
 		options->run.transport = "embedded";
 }
@@ -138,7 +138,7 @@ static int make_daemon_spool(struct spool_file *file, unsigned int megabytes)
 	return status;
 }
 
-/* The program knows nothing of it: it may be one that knows nothing of mimic. */
+/* The program need not know of the spool, nor of mimic. */
 static int make_bus_spool(struct spool_file *file, const struct trace_options *options)
 {
 	int status = make_memory_spool(file, options->megabytes);
@@ -204,7 +204,7 @@ static void remove_spool(struct spool_file *file)
 
 /* --- the output ---------------------------------------------------------------------------------- */
 
-/* false when it is said what went wrong. */
+/* false after a message. */
 static bool convert(const struct spool_file *spool, const struct trace_options *options, FILE *output,
 		    const char *program)
 {

@@ -16,7 +16,7 @@
 struct trace_record {
 	const struct mimic_trace_event *event;
 	uint64_t time;
-	uint64_t end;		/* of slices, and of what BEGIN begins */
+	uint64_t end;		/* of slices, and of those that BEGIN begins */
 	bool is_open;		/* it has no END */
 	bool is_idle;		/* END, whose BEGIN has it all; or of a BEGIN that is not in the trace */
 };
@@ -34,7 +34,7 @@ struct trace_input {
 
 /* 0 or -errno. */
 int trace_read(struct trace_input *input, int fd);
-/* A daemon hears of a program's end when we do, and ends what it does for it: waits for that, not for long. */
+/* Waits, but not for long, until the daemon, which learns of a program's end when we do, has ended its work. */
 void trace_await_daemon(int fd);
 void trace_free(struct trace_input *input);
 /* The writer of an event: a thread of the program, or a worker of the library. */
@@ -77,7 +77,7 @@ struct trace_queue {
 bool trace_queue_put(struct trace_queue *queue, uint64_t first, uint64_t count, uint64_t time);
 /*
  * Takes the numbers from `first` on out, as far as they follow each other and came together:
- * *run is what was taken. false: the queue has none of them.
+ * *run gets them. false: the queue has none of them.
  */
 bool trace_queue_take(struct trace_queue *queue, uint64_t first, uint64_t count, struct trace_run *run);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The tracks of a trace that is written: the number of each, and what is open on it. */
+/* The tracks of a trace that is written: the number of each, and its open slices. */
 #ifndef TOOLS_TRACE_TRACKS_H
 #define TOOLS_TRACE_TRACKS_H
 
@@ -21,11 +21,11 @@ struct trace_track {
 	uint64_t last;		/* time; it does not go back */
 	struct trace_open open[TRACE_DEPTH];
 	unsigned int depth;
-	/* Of those where words or commands come: what is on its way. */
+	/* Of tracks of queues: the words or commands in flight. */
 	struct trace_queue queue;
 	uint64_t level;
 	uint64_t last_level;
-	bool goes_on;		/* of those that work: what was last at work comes again */
+	bool goes_on;		/* of engines: the last command runs again */
 };
 
 struct trace_thread {

@@ -20,11 +20,11 @@ apt_cache() {
 	LC_ALL=C apt-cache $apt_options "$@"
 }
 
-# use_debian_13 DIRECTORY: from here on all is about Debian 13 with its backports, whatever
-# this machine runs. Its lists are in DIRECTORY, and any user may update them. It comes from
+# use_debian_13 DIRECTORY: from here on all is about Debian 13 with its backports, on any release
+# of this machine. Its lists are in DIRECTORY, and any user may update them. It comes from
 # where this machine's Debian comes from. The variable suites may name fewer.
 use_debian_13() {
-	# shellcheck disable=SC2016 # It is apt that puts in what it knows.
+	# shellcheck disable=SC2016 # apt replaces these variables.
 	mirror=$(LC_ALL=C apt-get indextargets --format '$(REPO_URI)' \
 		'Identifier: Packages' 'Origin: Debian' 'Label: Debian' | sed -n 1p)
 	[ -n "$mirror" ] || complain "apt's package lists are absent: they say where Debian is. As root, run: apt-get update"
@@ -60,7 +60,7 @@ has_package() {
 	apt_cache show "$1" 2>/dev/null | grep -qxF "Package: $1"
 }
 
-# kernel_release FLAVOUR: what `uname -r` will say in the newest kernel of that flavour (6.1, 6.12, rt,
+# kernel_release FLAVOUR: the release (`uname -r`) of the newest kernel of that flavour (6.1, 6.12, rt,
 # newest); nothing where this release of Debian has none. Debian calls the kernel that it was released with
 # by no number. For `newest`, call use_debian_13() first.
 kernel_release() {

@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# Fetches what a virtual machine is made of from Debian 13 and its backports, whatever this
-# machine runs, without installing anything and without being root.
+# Fetches the parts of a virtual machine from Debian 13 and its backports, on any release,
+# without installing anything and without being root.
 #
 #   fetch.sh qemu ARCH DIRECTORY              QEMU for machines of ARCH
 #   fetch.sh kernel ARCH VERSION DIRECTORY    a kernel, its headers, a compiler for modules and
 #                                             static programs, and busybox
-#   fetch.sh libraries ARCH DIRECTORY         what static programs of libmimic need beside
+#   fetch.sh libraries ARCH DIRECTORY         libraries that static programs of libmimic need, too
 #
 # ARCH is x86_64 or riscv64, VERSION 6.12 or newest. DIRECTORY appears whole or not at all, and
-# what is there already stays: remove it to fetch anew.
+# an existing one stays: remove it to fetch anew.
 #
 # Of a kernel, DIRECTORY gets image (as Debian has it), on x86_64 vmlinux (ELF: it boots
-# faster, and has four levels of page tables), release (what `uname -r` will say), busybox,
+# faster, and has four levels of page tables), release (`uname -r`), busybox,
 # and tree: an unpacked Debian 13, in which in-tree.sh compiles.
 set -eu
 

@@ -5,7 +5,7 @@
 #
 #   in-tree.sh TREE COMMAND...
 #
-# TREE is what fetch-kernel.sh made of packages. As root, or where users may have
+# TREE was made by fetch.sh. As root, or where users may have
 # namespaces of their own.
 set -eu
 

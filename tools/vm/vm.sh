@@ -107,7 +107,7 @@ for folder in "${drivers[@]}"; do
 	[ -r "$folder/Kbuild" ] || complain "--driver $folder: there is no Kbuild in it"
 done
 
-# --- what is needed --------------------------------------------------------------------------
+# --- requirements ----------------------------------------------------------------------------
 
 mkdir -p "$cache" || exit 2
 cache=$(realpath "$cache")
@@ -187,7 +187,7 @@ build_driver() {
 	kdir=$headers
 	if [ $own_kernel = no ]; then
 		kdir=/usr/src/linux-headers-$(cat "$kernel_folder/release")
-		# The kernel was compiled by that one; what it tells modules of itself (BTF) would need vmlinux.
+		# The kernel was compiled by that one; its types for modules (BTF) would need vmlinux.
 		[ $arch = x86_64 ] || arguments=(CC=riscv64-linux-gnu-gcc-14 CROSS_COMPILE=riscv64-linux-gnu- ARCH=riscv)
 	elif [ -z "$kdir" ]; then
 		complain "--driver needs --headers for a kernel of one's own"
@@ -246,7 +246,7 @@ daemon_arguments=() functions=()
 for device in "${devices[@]}"; do
 	name=${device%%,*} options=${device#"${device%%,*}"},
 	servers+=("$scratch/$name.sock")
-	# Behind its registers: mimicd gives the memory to the machine that has those.
+	# Added after its registers: mimicd gives the memory to the machine that has those.
 	case $options in
 	*,split,*)
 		options=${options/,split,/,}memory=$scratch/$name-memory.sock,
