@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A core. An access begins when the data of the load before is there; with
- * core.stall_on_use only instructions go on until then, else nothing does.
+ * A core. An access begins when the data of the load before is there. Until then the core stalls;
+ * with core.stall_on_use it executes other instructions.
  */
 #include "sim/core_inline.h"
 
@@ -54,7 +54,7 @@ static inline uint64_t load_in_line(struct soc *soc, struct soc_core *core, uint
 	return hit;
 }
 
-/* How much of [address, address + size) lies in the line of its first byte. */
+/* The bytes of [address, address + size) in the line of its first byte. */
 static inline unsigned int within_line(const struct soc *soc, uint64_t address, unsigned int size)
 {
 	uint64_t left = soc->parameters.l1_line - (address & (soc->parameters.l1_line - 1));
@@ -220,7 +220,7 @@ bool soc_atomic(struct soc *soc, unsigned int number, uint64_t address, unsigned
 	return true;
 }
 
-/* A prefetch that has a place of its own; it waits for one. */
+/* A prefetch with a queue entry of its own, for which it waits. */
 static void prefetch_in_place(struct soc *soc, struct soc_core *core, uint64_t address, uint64_t now)
 {
 	uint64_t *place = &core->prefetch_end[core->prefetches % soc->parameters.core_prefetches];

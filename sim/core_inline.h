@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The functions of each access, for a caller that makes some 20 million of them a second: the hooks of the run-time.
- * sim/soc.h has the same as functions, and says what they do.
+ * sim/soc.h describes them, as functions.
  */
 #ifndef MIMIC_SIM_CORE_INLINE_H
 #define MIMIC_SIM_CORE_INLINE_H
@@ -28,7 +28,7 @@ static inline void core_execute_longer(const struct soc *soc, struct soc_core *c
 	core->counters.pipeline_stalls += cycles;
 }
 
-/* The core is to make an access of this address soon: what it looks at may come into the host's caches meanwhile. */
+/* The core will access this address soon: prefetches the model's data for it into the host's caches. */
 static inline void core_prefetch(const struct soc_core *core, uint64_t address)
 {
 	mimic_cache_prefetch(&core->l1, address);
@@ -60,8 +60,8 @@ static inline bool core_load(struct soc *soc, struct soc_core *core, uint64_t ad
 }
 
 /*
- * core_load() in two steps, each of which does what takes least. First: a word that lies in its own bounds, its page in
- * the TLB, and nothing else to be done before. false: core_load() is to make it; nothing has been done that it would not do first.
+ * core_load() in two steps, for the most frequent case. First: an aligned word, its page in the TLB, and no
+ * event before it. false: call core_load(); no state has changed that it would not change first.
  */
 static inline bool core_load_begins_quickly(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size)
 {
@@ -74,7 +74,7 @@ static inline bool core_load_begins_quickly(struct soc *soc, struct soc_core *co
 	return !unlikely(core->clock >= soc->next_event || address & (size - 1));
 }
 
-/* Then: its line is the latest used of its set of the L1. false: soc_load_behind() is to make it; nothing has been done. */
+/* Then: its line is the latest used of its L1 set. false: call soc_load_behind(); no state has changed. */
 static inline bool core_load_ends_quickly(struct soc *soc, struct soc_core *core, uint64_t address)
 {
 	uint64_t number = address >> core->l1.shift, set = number & core->l1.set_mask;

@@ -142,7 +142,7 @@ static void fetch_ahead(struct soc *soc, struct watched *watched, unsigned int c
 	uint64_t bytes = soc->parameters.l2_line, *next = &watched->next[core];
 	uint64_t end = line + (soc->parameters.droplet_lines + 1) * bytes;
 
-	/* The core has gone elsewhere: a stream begins anew. */
+	/* The core accesses another place: a stream begins anew. */
 	if (*next <= line || *next > end)
 		*next = line + bytes;
 	for (; *next < end && holds_indices(watched, *next, bytes); *next += bytes)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Which of some numbers has the earliest time: a tree, the last `leaves` nodes of which are the numbers. Each other node
- * is the earlier of the two below it; of the same times, that of the lower number. Node 1 is the root, those below node
- * n are 2n and 2n + 1. So with many numbers none is asked in vain.
+ * Finds the number with the earliest time: a tournament tree, whose last `leaves` nodes are the numbers.
+ * Each other node is the earlier of its two children; of equal times, that of the lower number. Node 1 is
+ * the root, the children of node n are 2n and 2n + 1.
  */
 #ifndef MIMIC_SIM_EARLIEST_H
 #define MIMIC_SIM_EARLIEST_H

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The L2 and what it asks of the L1s. It is inclusive: what leaves it leaves the L1s, too.
- * Where each L1 has an L1.5 behind it, that is what the L2 knows, and "L1" means it here: it holds all that its L1 holds,
- * and what leaves it leaves the L1.
+ * The L2 and its requests to the L1s. It is inclusive: a line that leaves it leaves the L1s, too.
+ * Where each L1 has an L1.5 behind it, the L2 knows the L1.5 only, and "L1" means it here: it holds all
+ * lines of its L1, and a line that leaves it leaves the L1.
  * Lines of the L1s have the states of MESI. Of each line of the L2 `holders` has the cores whose L1 may have a part
- * of it, and `parts` the lines of an L1 in it that one may have, so that nothing else has to be asked for.
+ * of it, and `parts` the lines of an L1 in it that one may have, so that only these are searched.
  *
- * The L2 knows what a directory knows, and no more: to which L1 it has given a part alone (`owner`), not whether
- * that one has written; and not that an L1 has replaced a line that it had not written, because it does so without
- * a word.
+ * The L2 knows as much as a directory: to which L1 it has given a part alone (`owner`), not whether that
+ * L1 has written it; and not that an L1 has replaced a clean line, because it does so silently.
  */
 #include "sim/soc_internal.h"
 
@@ -27,7 +26,7 @@ struct others {
 	bool may_have;
 	bool had_owner;
 	bool modified;		/* the owner had written it */
-	uint64_t ready;		/* of what the owner had */
+	uint64_t ready;		/* of the owner's data */
 };
 
 /*
@@ -49,7 +48,7 @@ static void drop(struct soc_core *core, struct mimic_cache_line *line)
 	mimic_cache_drop(core->coherent, line);
 }
 
-/* It had the line alone, and has it no longer so. */
+/* The owner had the line alone, and does not any more. */
 static void take_ownership(struct mimic_cache_line *line, struct others *others)
 {
 	if (line->state < MIMIC_CACHE_EXCLUSIVE)
@@ -65,7 +64,7 @@ static unsigned int part_of(const struct soc *soc, uint64_t address)
 }
 
 /*
- * A part that has an owner, as the owner has it; NULL: not any more. The owner was the last one that took it in,
+ * The owner's line of a part; NULL: it was replaced. The owner was the last core that filled it,
  * so the way is known.
  */
 static struct mimic_cache_line *owned(const struct soc *soc, const struct soc_directory *directory, unsigned int part,
@@ -77,7 +76,7 @@ static struct mimic_cache_line *owned(const struct soc *soc, const struct soc_di
 				    known->way);
 }
 
-/* A part gets another owner, or none: what its owner says, if that is not core number `self` - 1. */
+/* A part gets another owner, or none: the state at its owner, if that is not core number `self` - 1. */
 static void ask_owner(struct soc *soc, struct soc_directory *directory, unsigned int part, uint64_t first,
 		      unsigned int self, struct others *others)
 {
@@ -200,7 +199,7 @@ static inline uint64_t fetch(struct soc *soc, uint64_t when, uint64_t *ready)
 	return begin;
 }
 
-/* The set has not its line. That is known at `when`. Returns its way. */
+/* The set does not have the line, as is known at `when`. Returns its way. */
 __attribute__((noinline)) static uint64_t l2_fill(struct soc *soc, const struct mimic_cache_set *set,
 						  uint64_t when)
 {
@@ -256,7 +255,7 @@ static uint64_t forward(struct soc *soc, struct mimic_cache_line *line, const st
 	return ready + soc->parameters.l2_forward;
 }
 
-/* A line that was written makes room, and says so. */
+/* A dirty line is replaced, and the L2 is told. */
 __attribute__((noinline)) static void write_back(struct soc *soc, uint64_t address)
 {
 	struct mimic_cache_line *behind = mimic_cache_peek(&soc->l2, address);
@@ -293,8 +292,8 @@ static inline void l1_evict(struct soc *soc, struct soc_core *core, const struct
 }
 
 /*
- * As which a core gets a part of a line of the L2 that others have, too, or had: MIMIC_CACHE_SHARED or
- * MIMIC_CACHE_EXCLUSIVE.
+ * The state in which a core gets a part of a line of the L2 that others have, too, or had:
+ * MIMIC_CACHE_SHARED or MIMIC_CACHE_EXCLUSIVE.
  */
 __attribute__((noinline)) static enum mimic_cache_state ask(struct soc *soc, struct soc_core *core,
 							    struct mimic_cache_line *line, uint64_t address,
@@ -309,7 +308,7 @@ __attribute__((noinline)) static enum mimic_cache_state ask(struct soc *soc, str
 }
 
 /*
- * The line that a core's coherent cache has not, or has and may not write (`mine`), from the L2, `at_l2`
+ * The line that a core's coherent cache lacks, or has and may not write (`mine`), from the L2, `at_l2`
  * being its set there. Inlined: each caller has its caches, `mine`, `write` and `refilled` (l1_evict()).
  * Returns the line in the cache; `*ready`: when its data is there.
  */
@@ -363,7 +362,7 @@ uint64_t soc_take_line(struct soc *soc, struct soc_core *core, struct mimic_cach
 	return ready;
 }
 
-/* --- a load that misses in the L1, by what there is behind it ------------------------------ */
+/* --- a load that misses in the L1, by the caches behind it --------------------------------- */
 
 static inline __attribute__((always_inline)) uint64_t from_l2(struct soc *soc, struct soc_core *core,
 							      const struct caches *caches, uint64_t address,
@@ -377,7 +376,7 @@ static inline __attribute__((always_inline)) uint64_t from_l2(struct soc *soc, s
 	return ready;
 }
 
-/* `drops`: what leaves the L1.5 is dropped from the L1 also where it is replaced there at once. */
+/* `drops`: a line that leaves the L1.5 is dropped from the L1 even where it is replaced there at once. */
 static inline __attribute__((always_inline)) uint64_t from_l15(struct soc *soc, struct soc_core *core,
 							       const struct caches *caches, bool drops,
 							       uint64_t address, uint64_t now)
@@ -398,7 +397,7 @@ static inline __attribute__((always_inline)) uint64_t from_l15(struct soc *soc, 
 		if (line->ready > ready)
 			ready = line->ready;
 	}
-	/* The line that it replaces is written through already. */
+	/* The replaced line is written through already. */
 	mine = mimic_cache_replace(&caches->l1, &set, *set.order, MIMIC_CACHE_SHARED, ready);
 	line->note = mimic_cache_way_of(&caches->l1, mine) & 15;
 	return ready;

@@ -2,7 +2,7 @@
 /*
  * A core's accesses to a device: when they arrive there, and when it has the answer. The
  * way there is half of the round trip without the device's own pipe, the way back the rest.
- * A device that is a part of the core has no way, and takes what it is told as it is dispatched.
+ * A device that is a part of the core has no way, and takes operations at their dispatch.
  */
 #include "devices/soc/interconnect.h"
 #include "sim/soc_internal.h"
@@ -44,7 +44,7 @@ static uint64_t further_hops(const struct soc *soc, unsigned int core, unsigned 
 	return soc->parameters.noc_hop * (mimic_mesh_hops(width, core, soc->cores + device) - 1);
 }
 
-/* May be less than nothing: a round trip that is shorter than the device's pipe. */
+/* May be negative: a round trip that is shorter than the device's pipe. */
 static uint64_t way(const struct soc *soc, unsigned int core, unsigned int device, bool is_store)
 {
 	const struct sim_way *way = &soc->way;

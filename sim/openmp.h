@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * OpenMP in virtual time: the functions of gcc's libgomp that libmimic-sim stands in front of. A program that
+ * OpenMP in virtual time: the functions of gcc's libgomp that libmimic-sim replaces. A program that
  * calls another one is refused before it runs.
  */
 #ifndef MIMIC_SIM_OPENMP_H
 #define MIMIC_SIM_OPENMP_H
 
-/* How gcc names the schedules of a loop, and which each is. Nonmonotonic ones have no other order here. */
+/* gcc's names of the schedules of a loop, and their meanings. Nonmonotonic ones have no other order here. */
 #define SIM_OPENMP_SCHEDULES(_) \
 	_(static, STATIC) _(dynamic, DYNAMIC) _(guided, GUIDED) \
 	_(nonmonotonic_dynamic, DYNAMIC) _(nonmonotonic_guided, GUIDED)

@@ -277,7 +277,7 @@ static int take_key(struct file *file, const char *section, const char *key, con
 	return set_key(file->parameters, section, strlen(section), key, value, error);
 }
 
-/* For libinih: 0 is an error. The first one of a file is told. */
+/* For libinih: 0 is an error. Only the first one of a file is reported. */
 static int take_line(void *context, const char *section, const char *key, const char *value)
 {
 	struct file *file = context;
@@ -426,7 +426,7 @@ static int check_caches(const struct sim_parameters *parameters, const struct er
 	return check_l15(parameters, error);
 }
 
-/* What INIT can ask for, in words. */
+/* The queue sizes of INIT, in words. */
 static bool is_queue_size(uint64_t words)
 {
 	static const uint64_t sizes[] = { 8, 16, 32, 48, 64, 80, 96, 128 };

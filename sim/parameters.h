@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Names of presets: what a SoC is by default, and the other one. */
+/* Names of presets: the default, and the other one. */
 #define SIM_PRESET_DEFAULT "maple-fpga"
 #define SIM_PRESET_OTHER "maple-sim"
 #define SIM_PRESET_MPU "dare"
@@ -280,9 +280,9 @@ struct sim_parameter_description {
 /* As many as there are; a row with section NULL ends it. */
 extern const struct sim_parameter_description sim_parameter_descriptions[];
 
-/* All take a buffer for the text of an error: what is wrong and where. They return 0, -EINVAL or -errno of a file. */
+/* All take a buffer for the text of an error and its place. They return 0, -EINVAL or -errno of a file. */
 
-/* "maple-fpga", "maple-sim", "dare", "virgo", or the path of an INI file: `preset = NAME` above its sections names what it starts from. */
+/* "maple-fpga", "maple-sim", "dare", "virgo", or the path of an INI file: `preset = NAME` above its sections names its base. */
 int sim_parameters_load(struct sim_parameters *parameters, const char *name, char *why, size_t size);
 /* DARE's hardware as it is called: "base", "nvr", "fre", "static" or "oracle" (docs/timing.md). */
 int sim_parameters_mode(struct sim_parameters *parameters, const char *name, char *why, size_t size);
@@ -298,12 +298,12 @@ unsigned int sim_parameters_devices(const struct sim_parameters *parameters);
 /* The way between a core and a device and back. */
 struct sim_way {
 	uint64_t cycles;	/* of the first hop, the device's own pipe included */
-	uint64_t load_pipe, store_pipe;		/* of these, what the device counts itself */
+	uint64_t load_pipe, store_pipe;		/* of these, the cycles that the device counts itself */
 	bool has_hops;		/* further ones come on top */
 	bool is_none;		/* the device is a part of the core: operations are dispatched, and wait only for the device */
 };
 struct sim_way sim_parameters_way(const struct sim_parameters *parameters);
-/* Cycles more that these take than as many other instructions: branches and jumps taken, branches predicted wrongly, multiplications. */
+/* Extra cycles of these instructions: branches and jumps taken, branches predicted wrongly, multiplications. */
 uint64_t sim_parameters_pipeline(const struct sim_parameters *parameters, uint64_t taken, uint64_t missed,
 				 uint64_t multiplies);
 /* Cycles of a hit in the cache before the device's page walker; 0: it has none. */

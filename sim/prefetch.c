@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Lines that come into the L2 although no core asked for them. They wait in a queue, in
- * the order of their times, until an MSHR is free: what a core waits for goes first.
+ * the order of their times, until an MSHR is free: misses of cores go first.
  */
 #include <string.h>
 

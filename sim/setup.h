@@ -3,8 +3,8 @@
  * The file that `mimic sim` and the program share: parameters, costs and the places of
  * code that they belong to go in, counters come out. MIMIC_SIM names it.
  *
- * The command reads debugging information and the program does not: nothing that is read or
- * allocated for that can move the program's own data.
+ * The command reads debugging information and the program does not: so memory for it
+ * cannot move the program's own data.
  */
 #ifndef MIMIC_SIM_SETUP_H
 #define MIMIC_SIM_SETUP_H
@@ -24,7 +24,7 @@
 #define SIM_PHASE_NAME 64
 #define SIM_NO_FUNCTION UINT32_MAX
 
-/* Of the report's JSON (docs/sim-json.md): one more when a field goes, or means another thing. */
+/* Version of the report's JSON (docs/sim-json.md): raised when a field is removed or changes its meaning. */
 #define SIM_SCHEMA 1
 
 /* The cost of an access that is in no table: instructions, itself included. An assumption. */
@@ -44,13 +44,13 @@ struct sim_place {
 	uint32_t source;	/* then: the source file */
 };
 
-/* A source file with code that no table has. Number 0 is all code of which nothing is known. */
+/* A source file with code that no table has. Number 0 is all code without a known source. */
 struct sim_source {
 	uint64_t name;		/* offset of its text in the file */
 	uint64_t uncosted;	/* out: accesses of that code */
 };
 
-/* One of a cost table. Number 0 is what the tables do not have. */
+/* A loop of a cost table. Number 0 is all code that the tables do not have. */
 struct sim_loop {
 	uint64_t instructions;	/* of an iteration, those of accesses included */
 	uint64_t accesses;	/* of an iteration: loads, stores, prefetches, MMIO */
@@ -61,7 +61,7 @@ struct sim_loop {
 
 struct sim_function {
 	uint64_t name;		/* offset of its text in the file */
-	/* What MMIO operations belong to that do not follow an access of a loop that has some; 0: no table says. */
+	/* The loop of MMIO operations that follow no access of a loop with MMIO; 0: no table has it. */
 	uint32_t mmio_loop;
 	uint32_t entry_instructions;	/* of a call, where nothing else can carry them */
 	uint32_t source;
@@ -72,7 +72,7 @@ enum sim_end {
 	SIM_BEGAN,		/* and did not come to its end: _exit(), a signal */
 	SIM_ENDED,
 	SIM_DEADLOCK,
-	SIM_REFUSED,		/* it asked for what there is not; it has said so */
+	SIM_REFUSED,		/* it used an unsupported function, and has printed a message */
 	SIM_CYCLE_LIMIT,	/* it reached cycle_limit */
 };
 
@@ -120,7 +120,7 @@ struct sim_kernel {
 enum sim_question {
 	SIM_NO_QUESTION,	/* or it is answered: the tables have the library */
 	SIM_ASKED,		/* the program waits */
-	SIM_LIBRARY_REFUSED,	/* the command has said why */
+	SIM_LIBRARY_REFUSED,	/* the command has printed the reason */
 	SIM_NO_MORE_ANSWERS,
 };
 

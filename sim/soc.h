@@ -3,8 +3,8 @@
  * Cores, caches and memory in time. It holds no data: the program's own memory does.
  *
  * Calls are made in an order in which `now` never goes back. Each answers with the
- * cycle at which what was asked for is there; nothing else has to be called for it to
- * come. Addresses are physical.
+ * cycle at which the data or the effect is there; no other call is needed for that.
+ * Addresses are physical.
  */
 #ifndef MIMIC_SIM_SOC_H
 #define MIMIC_SIM_SOC_H
@@ -78,7 +78,7 @@ void soc_destroy(struct soc *soc);
  * on whose soc_now() is smaller now, and makes the same access again.
  */
 void soc_execute(struct soc *soc, unsigned int core, uint64_t instructions);
-/* Of these instructions some take so many cycles more: sim_parameters_pipeline(). */
+/* Some of these instructions take so many extra cycles: sim_parameters_pipeline(). */
 void soc_execute_longer(struct soc *soc, unsigned int core, uint64_t cycles);
 bool soc_load(struct soc *soc, unsigned int core, uint64_t address, unsigned int size);
 bool soc_store(struct soc *soc, unsigned int core, uint64_t address, unsigned int size);
@@ -112,15 +112,16 @@ uint64_t soc_mmio_end(struct soc *soc, unsigned int core, unsigned int device, b
 		      uint64_t answered);
 
 /*
- * Is there no way, do stores wait until they are acknowledged, and take instructions no time? Then a driver may make
- * stores one after the other by itself, and tell afterwards: the first was issued at soc_now(), the last ended at `end`.
+ * Is the device a part of the core, do stores wait until they are acknowledged, and take instructions no
+ * time? Then a driver may make several stores in a row, and report them afterwards: the first was issued
+ * at soc_now(), the last ended at `end`.
  */
 bool soc_mmio_may_post(const struct soc *soc);
 void soc_mmio_posted(struct soc *soc, unsigned int core, uint64_t count, uint64_t end);
 
 /*
- * A load or store of a device's own memory, which grants it as it likes: begins, and is over at `over`. Between begin and end the
- * core makes no other call. Before begin soc_mmio_may_begin() of a load is true.
+ * A load or store of a device's own memory, which the device schedules: begins, and is over at `over`.
+ * Between begin and end the core makes no other call. Before begin soc_mmio_may_begin() of a load is true.
  */
 uint64_t soc_device_memory_begin(struct soc *soc, unsigned int core, bool is_store);
 uint64_t soc_device_memory_end(struct soc *soc, unsigned int core, bool is_store, uint64_t issued, uint64_t over);
@@ -139,7 +140,7 @@ uint64_t soc_device_write(struct soc *soc, uint64_t address, unsigned int size, 
  * maple.walk_cache through the device's own cache before it. When the last one's data is there.
  */
 uint64_t soc_device_walk(struct soc *soc, unsigned int device, uint64_t address, uint64_t now);
-/* A line into the L2, as soon as an MSHR is free; nobody waits. */
+/* A line into the L2, as soon as an MSHR is free; no core waits. */
 void soc_device_prefetch(struct soc *soc, uint64_t address, uint64_t now);
 
 /*
@@ -160,7 +161,7 @@ int soc_droplet_watch(struct soc *soc, const struct soc_program *program, const 
 
 void soc_core_counters(const struct soc *soc, unsigned int core, struct soc_core_counters *counters);
 void soc_counters(const struct soc *soc, struct soc_counters *counters);
-/* Lines of the L2 that are to be written to memory still, or of which an L1 has a part that is. */
+/* Dirty lines of the L2, and those of which a part in an L1 is dirty. */
 uint64_t soc_dirty_lines(const struct soc *soc);
 
 #endif

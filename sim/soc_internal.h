@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Shared by the files of the SoC. soc.c makes it, core.c is a core,
- * store_buffer.c its stores, mmio.c its accesses to devices, memory.c the caches and what is behind
- * them, translation.c the TLB, prefetch.c what comes into the L2 unasked, droplet.c a prefetcher that asks for that.
+ * store_buffer.c its stores, mmio.c its accesses to devices, memory.c the caches and the memory behind
+ * them, translation.c the TLB, prefetch.c the queue of prefetches into the L2, droplet.c a prefetcher.
  */
 #ifndef MIMIC_SIM_SOC_INTERNAL_H
 #define MIMIC_SIM_SOC_INTERNAL_H
@@ -54,8 +54,8 @@ struct soc_upper_levels {
 #define SOC_UPPER_LEVELS 4 /* that a core remembers */
 
 /*
- * In the order in which it is needed. With many cores each is out of the host's caches when its turn comes: what most
- * accesses need lies at the front, in few lines of them.
+ * Members are in the order of use. With many cores each core's state has left the host's caches when it
+ * runs again: the members for most accesses lie at the front, in few lines.
  */
 struct soc_core {
 	uint64_t clock;		/* behind its latest instruction */
@@ -114,7 +114,7 @@ struct soc {
 	uint64_t write_latency;	/* of a store to a line that its core has */
 	uint64_t pipelined;	/* latency of a load whose data the next access does not wait for */
 	uint64_t hit_clock, hit_ready;	/* how far a load that hits takes its core's clock, and the begin of the next access */
-	uint64_t next_event;	/* when something begins that no call asks for; UINT64_MAX: nothing waits */
+	uint64_t next_event;	/* the next event that no call begins; UINT64_MAX: none */
 	uint64_t now;		/* of the latest call or event */
 	unsigned int cores;
 	struct soc_earliest storing;	/* when each core's next store that waits can begin */
@@ -130,7 +130,7 @@ struct soc {
 	struct droplet *droplet;	/* NULL: nothing to watch */
 	struct soc_core core[SOC_CORES_MAX];
 	unsigned int devices;
-	struct mimic_cache walk_caches[SIM_DEVICES_MAX];	/* of the devices' walkers; what they have is never written */
+	struct mimic_cache walk_caches[SIM_DEVICES_MAX];	/* of the devices' walkers; their lines are never dirty */
 };
 
 /* Of the line in this way of a set of the L2. */
@@ -150,7 +150,7 @@ static inline struct soc_directory *soc_directory_of(const struct soc *soc,
 	return soc_directory(soc, tags, mimic_cache_way_of(&soc->l2, line));
 }
 
-/* Everything that begins by itself up to `now`. */
+/* Runs all events up to `now`. */
 void soc_run_events(struct soc *soc, uint64_t now);
 void soc_schedule(struct soc *soc);
 
@@ -176,9 +176,9 @@ static inline void core_wait_for_data(struct soc_core *core)
 	core->clock = core->ready;
 }
 
-/* Any load, with what begins by itself until then. false: see soc_load(). */
+/* Any load, after the events up to then. false: see soc_load(). */
 bool soc_load_slowly(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size);
-/* A load within a line, behind its translation and with nothing to be done before it. */
+/* A load within a line, after its translation, with no event before it. */
 void soc_load_behind(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size);
 
 /* When the next access, which is an instruction, begins. */
@@ -230,9 +230,9 @@ static inline uint64_t soc_l1_miss(struct soc *soc, struct soc_core *core, uint6
 	return soc->l1_miss(soc, core, address, now);
 }
 
-/* How this SoC does it. `any`: not as one whose caches have as many ways as in the presets, also if they have. */
+/* The functions for this SoC. `any`: the general ones, even if its caches have as many ways as presets. */
 void soc_choose_l1_miss(struct soc *soc, bool any);
-/* A line that is to be written: not in the core's coherent cache, or `mine`, that is shared. When it is this core's to write. */
+/* A line for a store: not in the core's coherent cache, or `mine`, shared. When the core may write it. */
 uint64_t soc_take_line(struct soc *soc, struct soc_core *core, struct mimic_cache_line *mine, uint64_t address, uint64_t now);
 /* The same for a requester without an L1. */
 uint64_t soc_l2_access(struct soc *soc, uint64_t address, bool write, uint64_t now);
@@ -243,7 +243,7 @@ uint64_t soc_l2_prefetch(struct soc *soc, uint64_t address, uint64_t now);
 /* A store within one line enters at the core's clock, which moves on if there is no room. */
 void soc_store_buffer_add(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size);
 void soc_store_buffer_begin(struct soc *soc, struct soc_core *core, uint64_t now);
-/* All stores are done, sooner than in their time if need be. Returns when the last one retired. */
+/* Completes all stores, before their time if necessary. Returns when the last one retired. */
 uint64_t soc_store_buffer_finish(struct soc *soc, struct soc_core *core);
 enum store_match { STORE_NONE, STORE_COVERS, STORE_OVERLAPS };
 /* Do stores that have not retired at `now` hold all, some or none of these bytes? */

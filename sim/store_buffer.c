@@ -3,12 +3,12 @@
  * Stores wait here for the L1, and leave in order. One begins each cycle; one that
  * misses begins when fewer than core.store_misses are on their way. With an L1.5 they leave for that: the L1 is written through,
  * and takes no line for a store. With core.store_merging a store may join one that has not begun. A store begins in its
- * own time, not when it is made: what it does to the caches must not come before what
- * other cores do until then.
+ * own time, not when it is made: other cores' accesses up to then must change the caches
+ * before it.
  */
 #include "sim/soc_internal.h"
 
-#define WORD 8ull	/* what a place of the buffer holds, where stores may join */
+#define WORD 8ull	/* bytes of an entry of the buffer, where stores may join */
 
 static struct pending_store *entry_at(struct store_buffer *buffer, uint64_t position)
 {
@@ -178,7 +178,7 @@ enum store_match soc_store_buffer_match(const struct soc_core *core, uint64_t ad
 	const struct store_buffer *buffer = &core->stores;
 	enum store_match found;
 
-	/* The latest store of these bytes is the one that counts. */
+	/* The load gets the latest store of these bytes. */
 	for (uint64_t i = buffer->end; i-- > buffer->first;) {
 		const struct pending_store *store = &buffer->entry[i % STORE_BUFFER_MAX];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A core's TLB: that of devices/soc/tlb.h, for pages of one size of which only is asked whether they are there. With 64
- * cores, what is asked of one is soon out of the host's caches: this one is 5 lines of them in place of 9 KB.
+ * A core's TLB: that of devices/soc/tlb.h, for pages of one size and without translations, only hits. With 64
+ * cores a TLB's state soon leaves the host's caches: this one is 5 lines of them in place of 9 KB.
  */
 #ifndef MIMIC_SIM_TLB_H
 #define MIMIC_SIM_TLB_H
@@ -17,7 +17,7 @@
 
 struct soc_tlb {
 	uint64_t tree;		/* pseudo-LRU */
-	const struct mimic_tlb_leaf *leaves;	/* what a use of each entry does to it */
+	const struct mimic_tlb_leaf *leaves;	/* the change of `tree` by a use of each entry */
 	unsigned int entries;
 	uint32_t short_page[MIMIC_TLB_MAX] __attribute__((aligned(64)));	/* the lower half of each page's number */
 	uint64_t page[MIMIC_TLB_MAX];	/* page numbers; UINT64_MAX: empty */
@@ -43,7 +43,7 @@ static inline void soc_tlb_use(struct soc_tlb *tlb, uint64_t page, unsigned int 
 	tlb->tree = (tlb->tree & ~tlb->leaves[entry].above) | tlb->leaves[entry].away;
 }
 
-/* soc_tlb_hits() where the guess is right. false: it is not, and nothing is known. */
+/* soc_tlb_hits() where the guess is right. false: it is not; the page may be there. */
 static inline bool soc_tlb_hits_by_guess(struct soc_tlb *tlb, uint64_t address)
 {
 	uint64_t page = address >> MIMIC_TLB_PAGE_SHIFT;

@@ -6,7 +6,7 @@
  * nothing meanwhile (assumption).
  *
  * The program's pages count as lying in its address space in the order of their frames,
- * so that an address is its own translation here: what is modelled is when it is known.
+ * so that an address is its own translation here: only the time of the translation is modelled.
  */
 #include "sim/soc_internal.h"
 
@@ -14,7 +14,7 @@ _Static_assert(MIMIC_PAGE_TABLE_LEVELS == 3, "walk() has a case for each");
 
 #define PAGE_MASK (~((1ull << MIMIC_TLB_PAGE_SHIFT) - 1))
 #define UPPER_SHIFT \
-	(MIMIC_TLB_PAGE_SHIFT + MIMIC_PAGE_TABLE_INDEX_BITS) /* what a table of the last level is for */
+	(MIMIC_TLB_PAGE_SHIFT + MIMIC_PAGE_TABLE_INDEX_BITS) /* the range of a table of the last level */
 #define LEAF_MASK (((1ull << MIMIC_PAGE_TABLE_INDEX_BITS) - 1) * MIMIC_PAGE_TABLE_ENTRY)
 
 /* Reads an entry at the core's clock, which moves on to when its data is there. false: it came from behind the L1. */
@@ -90,7 +90,7 @@ static inline void fill_tlb(struct soc_core *core, uint64_t page)
 	core->page = page;
 }
 
-/* A walk that begins, where it takes least. false: it does not; nothing has been done. */
+/* Begins a walk, in the fastest case. false: another case; no state has changed. */
 static inline bool walk_quickly(struct soc *soc, struct soc_core *core, uint64_t page, bool is_load)
 {
 	const struct soc_upper_levels *upper = upper_levels(core, page);
@@ -109,7 +109,7 @@ static inline bool walk_quickly(struct soc *soc, struct soc_core *core, uint64_t
 
 /*
  * The next reads of the walk: up to one that takes longer than a hit, because others
- * go on meanwhile; a hit is the core's own affair. The last read fills the TLB.
+ * go on meanwhile; a hit affects no other core. The last read fills the TLB.
  */
 __attribute__((noinline))
 static void walk(struct soc *soc, struct soc_core *core, bool is_load)

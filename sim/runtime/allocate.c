@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Memory of the run-time: what is linked into it calls these in place of malloc() and the
- * others (ld's --wrap). The program's own heap must not depend on what is modelled.
+ * Memory of the run-time: code linked into it calls these in place of malloc() and the
+ * others (ld's --wrap). The program's own heap must not depend on the model.
  */
 #include <errno.h>
 #include <stdint.h>

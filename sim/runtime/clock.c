@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The program's clocks and sleeps in virtual time: a cycle is a nanosecond. The clock of the
- * day begins at a fixed day, so that what a program prints of it is the same in every run.
+ * day begins at a fixed day, so that a program prints the same times in every run.
  */
 #include <errno.h>
 

@@ -5,7 +5,7 @@
  * Each has a real thread that makes its stack and its thread-local storage, leaves both
  * behind and sleeps elsewhere. A thread that switches to a coroutine takes the stack and, by the FS
  * register, the thread-local storage: so errno, malloc's caches, pthread_self() and the
- * program's own thread-local variables are what they would be. At its end the coroutine is
+ * program's own thread-local variables are the coroutine's. At its end the coroutine is
  * given back to its real thread, which runs destructors and ends as threads do.
  */
 #include <asm/prctl.h>
@@ -59,7 +59,7 @@ __asm__("	.text\n"
 	"	cmpb $0, sim_fs_by_kernel(%rip)\n"
 	"	jne 2f\n"
 	"	wrfsbase %rdx\n"
-	/* Most often both have the same modes; to set them takes longer than to see that. */
+	/* Most often both have the same modes; to compare them is faster than to set them. */
 	"1:	cmpl (%rsp), %r8d\n"
 	"	jne 3f\n"
 	"	cmpw 4(%rsp), %r9w\n"
@@ -123,7 +123,7 @@ static void futex_set(_Atomic uint32_t *word)
 	mimic_raw_syscall(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, INT_MAX, 0, 0, 0);
 }
 
-/* On the parking stack, with thread-local storage that is somebody else's now: nothing of libc. */
+/* On the parking stack, with thread-local storage that another thread uses now: no calls of libc. */
 static void park(void *argument)
 {
 	struct sim_thread *thread = argument;
@@ -171,7 +171,7 @@ static int create_native(struct sim_thread *thread, const pthread_attr_t *attrib
 	pthread_attr_t *own = (pthread_attr_t *)attributes;
 	int state = PTHREAD_CREATE_JOINABLE, error;
 
-	/* We wait for it ourselves, whether the program will or not. */
+	/* The run-time waits for it, even if the program does not. */
 	if (own)
 		pthread_attr_getdetachstate(own, &state);
 	if (state == PTHREAD_CREATE_DETACHED)
@@ -224,7 +224,7 @@ void sim_coroutine_at_page(void (*function)(void *argument), void *argument)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 
-	/* Its result is not asked for. Below the frame lies what this function itself has saved. */
+	/* Its result is not used. Below the frame lie the registers that this function has saved. */
 	sim_on_stack((void *)((here - BELOW_FRAME) & ~(uintptr_t)(PAGE - 1)), (int (*)(void *))(void *)function, argument);
 }
 

@@ -191,8 +191,8 @@ static void trace_thread(struct sim_thread *self, unsigned int number)
 }
 
 /*
- * An operation that reaches the device before anything else can happen is made at once, which spares looking for
- * what comes next. `limit` is sim.limit without it. false: it is on its way, or the device keeps it waiting.
+ * An operation that reaches the device before any other event is made at once, which saves a search for
+ * the next event. `limit` is sim.limit without it. false: it is on its way, or the device keeps it waiting.
  */
 static bool access_at_once(struct sim_thread *self, struct sim_channel *channel, uint64_t limit)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Kernels of the modelled hardware in the place of a library's code: the thread waits for the kernel as for a load, and what
- * the library asks of the device afterwards takes no time.
+ * Kernels of the modelled hardware in place of a library's code: the thread waits for the kernel as for a
+ * load, and the library's accesses to the device afterwards take no time.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Physical memory: a page gets the next free frame when it is touched for the first time.
- * So what a cache does depends on the order of touches and not on where the system has
- * put things.
+ * So a cache's hits and misses depend on the order of touches and not on the host's
+ * addresses.
  */
 #include <errno.h>
 #include <stdlib.h>

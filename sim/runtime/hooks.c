@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The hooks that gcc calls for the accesses of a program that is compiled with -fsanitize=thread:
- * the functions that libtsan would have. A hook is called before its access, which is made
+ * the functions that libtsan has otherwise. A hook is called before its access, which is made
  * when the hook returns; no other thread runs in between.
  */
 #include "sim/runtime/hook_load.h"

@@ -88,8 +88,8 @@ struct sim_thread {
 	uint64_t fs;		/* its thread-local storage */
 	unsigned int number;	/* from 0 on, in the order of creation */
 	unsigned int core;
-	struct soc_core *on;	/* the core, for what is asked at each access */
-	uint32_t *carry;	/* by loop: what is left of its instructions, in parts of an access */
+	struct soc_core *on;	/* the core, for the work at each access */
+	uint32_t *carry;	/* by loop: the remainder of its instructions, in parts of an access */
 	uint32_t *longer_carry;	/* the same of the cycles that they take longer */
 	uint64_t accesses, uncosted;
 	struct sim_call *call;	/* the innermost one that is told apart */
@@ -105,7 +105,7 @@ struct sim_thread {
 	struct sim_openmp_member openmp;
 
 	uint64_t answer;	/* of an MMIO load */
-	bool is_free;		/* what it asks of a device takes no time (device_kernels.c) */
+	bool is_free;		/* its accesses to a device take no time (device_kernels.c) */
 	uint32_t free_loads;	/* that took no time, in a row */
 	uint64_t free_since;	/* the time of the latest SIM_FREE_LOADS of them */
 	struct sim_call calls[SIM_CALLS + 1];	/* the first stands for none */
@@ -118,7 +118,7 @@ struct sim_thread {
 	void *result;
 	_Atomic uint32_t is_parked;	/* the real thread has left its stack to us */
 	_Atomic uint32_t is_released;	/* and may go on with it */
-	void *parking;			/* what it sleeps on */
+	void *parking;			/* the stack that it sleeps on */
 	uint64_t traced;		/* a bit for each device in whose trace its name is */
 	bool is_first;			/* main()'s: it has no other */
 	bool is_detached;
@@ -145,7 +145,7 @@ struct sim {
 	struct sim_thread *current;
 	uint64_t limit;			/* the current thread goes on while its clock is below */
 	uint64_t cycle_limit;
-	uint64_t next_interval;		/* when what an interval has counted is written down; SIM_NEVER: none is wanted */
+	uint64_t next_interval;		/* the end of the interval; SIM_NEVER: there are none */
 	uint64_t now;			/* no event was later */
 	unsigned int cores;
 	struct sim_thread *on_core[SIM_CORES];
@@ -169,8 +169,8 @@ extern struct sim sim;
 extern __thread struct sim_thread *sim_self __attribute__((tls_model("initial-exec")));
 
 /*
- * A call of the program into the run-time begins. NULL: it is to have no effect on virtual
- * time, because there is none, or because a signal handler has interrupted another one.
+ * A call of the program into the run-time begins. NULL: it has no effect on virtual
+ * time, because there is none, or because a signal handler has interrupted another call.
  */
 static inline struct sim_thread *sim_enter(void)
 {
@@ -200,7 +200,7 @@ static inline void sim_channel_arrives(unsigned int core, uint64_t time)
 
 /* Makes `thread` a real thread, parked before it calls its start function. 0 or an error number. */
 int sim_coroutine_create(struct sim_thread *thread, const pthread_attr_t *attributes);
-/* From the current one to another. Returns when somebody comes back. */
+/* Switches from the current thread to another. Returns when a thread switches back. */
 void sim_coroutine_switch(struct sim_thread *from, struct sim_thread *to);
 /* Calls a function on a stack of its own, which begins at the same place of a page in every run. */
 int sim_coroutine_on_new_stack(int (*function)(void *argument), void *argument);
@@ -209,7 +209,7 @@ int sim_coroutine_on_new_stack(int (*function)(void *argument), void *argument);
  * alone, not on how the run-time was compiled, of which the function is called.
  */
 void sim_coroutine_at_page(void (*function)(void *argument), void *argument);
-/* Its real thread does the rest of its life by itself: waits for that. */
+/* Its real thread runs to its end: waits for that. */
 void sim_coroutine_release(struct sim_thread *thread);
 
 /* --- schedule.c --------------------------------------------------------------------- */
@@ -223,7 +223,7 @@ static inline void sim_settle(struct sim_thread *self)
 	if (sim_unlikely(core_now(self->on) >= sim.limit))
 		sim_schedule(self);
 }
-/* Of something that is done to the device by itself; nothing may come before it any more. */
+/* For an event of the device itself; no earlier event may follow. */
 static inline uint64_t sim_time(const struct sim_thread *self)
 {
 	uint64_t now = soc_now(sim.soc, self->core);
@@ -244,7 +244,7 @@ void sim_spins(struct sim_thread *self);
 bool sim_take_core(struct sim_thread *thread, uint64_t now);
 /* One that took a core and could not begin. */
 void sim_give_up_core(struct sim_thread *thread);
-/* The thread has ended: its core is free, others go on. Comes back on the real thread, for the rest of its life. */
+/* The thread has ended: its core is free, others go on. Returns on the real thread, which then ends. */
 void sim_leave_core(struct sim_thread *self);
 /* To be called where a coroutine has just begun. */
 void sim_arrived(void);
@@ -266,7 +266,7 @@ struct sim_place_cost {
 	uint32_t part;		/* and so many parts of one more ... */
 	uint32_t parts;		/* of which these are a whole one */
 	uint32_t longer, longer_part;	/* cycles more that the instructions take, in the same way */
-	uint32_t source;	/* of what has no cost */
+	uint32_t source;	/* of code without a cost */
 } __attribute__((aligned(64)));
 
 #define SIM_PLACES 4096
@@ -392,7 +392,7 @@ enum sim_access { SIM_load, SIM_store, SIM_atomic };
 /* Of a page without a frame: the device grants it. A page of registers takes no time here. */
 void sim_device_memory_access(struct sim_thread *self, uint64_t address, unsigned int size, enum sim_access access);
 
-/* --- what the hooks make of an access of the program -------------------------- */
+/* --- an access of the program, by a hook -------------------------------------- */
 
 /* The access alone, in its turn; between the reads of a page-table walk others have theirs. */
 #define SIM_MAKE(access, make, is_free) \
@@ -415,7 +415,7 @@ void sim_device_memory_access(struct sim_thread *self, uint64_t address, unsigne
 
 #define SIM_FREE_LOADS 65536u
 
-/* Where loads take no time, a thread that waits for what another one stores would wait for ever at one time. */
+/* Where loads take no time, a thread that polls for another's store would poll for ever at one time. */
 static inline bool sim_is_free_load(struct sim_thread *self)
 {
 	if (sim_likely(!sim.host_is_free))
@@ -442,7 +442,7 @@ static inline uint64_t sim_physical_if_known(uint64_t address)
 	return sim_likely(entry->page == (address & ~4095ull)) ? entry->frame | (address & 4095) : 0;
 }
 
-/* The physical address, where an access takes time and need not wait for anybody. 0: this is not known yet. */
+/* The physical address, where an access takes time and waits for no thread. 0: not known yet. */
 static inline uint64_t sim_physical_at_once(const struct sim_thread *self, uint64_t address)
 {
 	if (sim_unlikely(core_now(self->on) >= sim.limit || sim.host_is_free))
@@ -513,7 +513,7 @@ bool sim_device_is_there(const struct mimic_kind *kind);
 /* `number` is below sim_parameters_devices(). 0 or -errno. */
 int sim_device_open(const struct mimic_kind *kind, unsigned int number);
 /* One MMIO operation of the calling thread on a device that is open; its answer is in access->data. */
-/* By what number the device knows the thread. */
+/* The thread's owner number at the device. */
 static inline uint64_t sim_owner_of(const struct sim_thread *thread)
 {
 	return (uint64_t)thread->number + 1;
@@ -528,7 +528,7 @@ void sim_device_access(struct sim_thread *self, unsigned int number, struct mimi
  */
 size_t sim_device_post(struct sim_thread *self, unsigned int number, const struct mimic_access *pattern,
 		       const uint64_t *values, size_t count);
-/* The first operation of a core's channel arrives. */
+/* Delivers the first operation of a core's channel. */
 void sim_device_arrive(unsigned int core);
 void sim_device_thread_gone(struct sim_thread *self);
 /* Its first operation, in words. As snprintf(). */
@@ -551,7 +551,7 @@ static inline size_t sim_phase_size(void)
 {
 	return offsetof(struct sim_phase, devices) + sim.device_count * sizeof(struct sim_device_report);
 }
-/* All counters at `now`; and what was counted from one look to another, added to `sum`. */
+/* All counters at `now`; and the difference of two readings, added to `sum`. */
 void sim_phases_look(struct sim_phase *phase, uint64_t now);
 void sim_phases_add(struct sim_phase *sum, const struct sim_phase *begin, const struct sim_phase *end);
 /* Functions that main() calls are phases, too, if the program has none of its own. */
@@ -568,7 +568,7 @@ void sim_intervals_end(uint64_t now);
 
 /* --- ends.c --------------------------------------------------------------------------------- */
 
-/* The report of what was counted until now, and the end of the process: 124 at the limit of cycles, else 2. */
+/* The report of all counts until now, and the end of the process: 124 at the limit of cycles, else 2. */
 void sim_end_with(enum sim_end end) __attribute__((noreturn));
 void sim_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void sim_deadlock(void) __attribute__((noreturn));

@@ -10,7 +10,7 @@
 
 #define PC ((uintptr_t)__builtin_return_address(0))
 
-/* Of a mutex that looks whether its owner locks it again: waiting for itself would be for ever. */
+/* For a mutex that checks whether its owner locks it again: it would wait for itself for ever. */
 static bool is_own(const struct sim_thread *self, const pthread_mutex_t *mutex)
 {
 	return (mutex->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK_NP && mutex->__data.__owner == self->native_id;

@@ -20,12 +20,12 @@ enum sim_openmp_schedule { SIM_OPENMP_STATIC = 1, SIM_OPENMP_DYNAMIC, SIM_OPENMP
 
 /* A loop, sections or a single: iterations 0 to count - 1, of which iteration i has the value begin + i * step. */
 struct sim_openmp_share {
-	uint32_t word;		/* what threads take a chunk by, or learn that another one was first */
+	uint32_t word;		/* the word by which threads take a chunk, or see that another was first */
 	uint64_t number;	/* of the team's constructs, from 1 on; 0: a free entry */
 	unsigned int left;	/* threads that have left it */
 	enum sim_openmp_schedule schedule;
 	uint64_t begin, end, step, count, chunk;
-	uint64_t next;		/* iteration that nobody has */
+	uint64_t next;		/* the first iteration that no thread has taken */
 	void *copied;		/* of a single */
 } __attribute__((aligned(SIM_OPENMP_LINE)));
 
@@ -44,7 +44,7 @@ typedef void (*sim_openmp_function)(void *data);
 
 /* The team of a thread; of one outside of all regions one of its own, which it has alone. */
 struct sim_openmp_team *sim_openmp_team(struct sim_thread *self);
-/* Runs the function by so many threads; 0: as many as the program has asked for. `share`: what they begin with, or NULL. */
+/* Runs the function by so many threads; 0: as many as the program has asked for. `share`: their first work, or NULL. */
 void sim_openmp_run(struct sim_thread *self, sim_openmp_function function, void *data, unsigned int threads,
 		    const struct sim_openmp_share *share);
 void sim_openmp_barrier(struct sim_thread *self);

@@ -22,7 +22,7 @@ SIM_EXPORT void omp_set_dynamic(int is_dynamic);
 SIM_EXPORT double omp_get_wtime(void);
 SIM_EXPORT double omp_get_wtick(void);
 
-static unsigned int threads_wanted;	/* 0: nobody has said */
+static unsigned int threads_wanted;	/* 0: not set */
 
 /* A program that was linked without -lgomp, because libmimic-sim has all that it needs, loads it when it runs as always. */
 void *sim_openmp_real(void **found, const char *name)

@@ -124,7 +124,7 @@ static void run(struct sim_thread *self, sim_openmp_function function, void *dat
 
 SIM_OPENMP_SCHEDULES(LOOPS)
 
-/* --- loops whose schedule OMP_SCHEDULE says ---------------------------------------------------------------- */
+/* --- loops with the schedule of OMP_SCHEDULE ------------------------------------------------------------ */
 
 #define RUNTIME_LOOPS(name) \
 	SIM_EXPORT bool GOMP_loop_##name##_start(long from, long to, long step, long *begin, long *end); \

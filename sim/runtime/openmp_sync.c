@@ -40,7 +40,7 @@ bool GOMP_single_start(void)
 	return is_first;
 }
 
-/* The first thread returns NULL and makes what the others get. */
+/* The first thread returns NULL and makes the data that the others get. */
 void *GOMP_single_copy_start(void)
 {
 	struct sim_openmp_share *share;

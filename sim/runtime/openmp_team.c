@@ -68,13 +68,13 @@ void sim_openmp_barrier(struct sim_thread *self)
 		return;
 	}
 	sim_block(self, SIM_WAIT_TEAM, team, SIM_NEVER);
-	/* The word says so, and another core has written it. */
+	/* The barrier's word, which another core has written, ends the wait. */
 	sim_make_load(self, (uintptr_t)&team->word, sizeof(team->word));
 }
 
 /* --- the threads of the run-time ------------------------------------------------------------ */
 
-/* Thread 0 alone waits for the end of a region, and after that nobody else touches the team. */
+/* Thread 0 alone waits for the end of a region; after that no other thread uses the team. */
 static void *work(void *argument)
 {
 	struct sim_thread *self = sim_self;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Sections of a run, and what was counted in each: differences of two copies of all counters. */
+/* Sections of a run, and the counts of each: differences of two copies of all counters. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,12 +13,12 @@
 _Static_assert(COUNTERS_OFFSET % sizeof(uint64_t) == 0, "counters are an array");
 
 static struct sim_phase run_begin, phase_begin;
-static uint64_t counted_before[SIM_DEVICES][MIMIC_KIND_COUNTERS_MAX];	/* what each device had counted when it was reset */
+static uint64_t counted_before[SIM_DEVICES][MIMIC_KIND_COUNTERS_MAX];	/* the counts of each device before its reset */
 static uint64_t before_opening[SIM_DEVICES][MIMIC_TIME_VALUES_MAX];	/* a device counts cycles since main() began */
 static struct sim_phase *open_phase;
 static bool is_automatic;	/* the open one */
 static bool is_warming;		/* the open one: it is not counted */
-static bool has_own;		/* the program says what its phases are */
+static bool has_own;		/* the program names its phases */
 static unsigned int open_depth;
 
 /* A core whose thread waits for others learns only when it is woken that it has slept. Not so one that waits for the device. */
@@ -216,7 +216,7 @@ void sim_phases_end(void)
 	look(&now, clock);
 	add_difference(&sim.setup->phases[0], &run_begin, &now);
 	sim_intervals_end(clock);
-	/* One that the program never ended, or that called exit(). */
+	/* A phase that the program did not end, or in which it called exit(). */
 	if (open_phase)
 		close_phase(&now);
 	sim.setup->threads = sim.thread_count;

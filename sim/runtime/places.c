@@ -96,7 +96,7 @@ static void ask(const char *path)
 	snprintf(setup->library, sizeof(setup->library), "%s", path);
 	atomic_store(&setup->question, SIM_ASKED);
 	syscall(SYS_futex, &setup->question, FUTEX_WAKE, 1, NULL, NULL, 0);
-	/* Where the command dies, we are killed. */
+	/* If the command dies, this process is killed. */
 	while (atomic_load(&setup->question) == SIM_ASKED)
 		syscall(SYS_futex, &setup->question, FUTEX_WAIT, SIM_ASKED, NULL, NULL, 0);
 	if (atomic_load(&setup->question) == SIM_LIBRARY_REFUSED)
@@ -220,7 +220,7 @@ bool sim_place_is_program(uintptr_t pc)
 	return find_text(pc) != NULL;
 }
 
-/* NULL: nothing is known of it. */
+/* NULL: no place begins at or before the address. */
 static const struct sim_place *search(const struct sim_object *object, uint64_t address)
 {
 	const struct sim_place *in = &places[object->first_place];

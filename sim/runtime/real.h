@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The C library's functions behind those that we put in front of them. */
+/* The C library's functions that the run-time replaces. */
 #ifndef MIMIC_SIM_REAL_H
 #define MIMIC_SIM_REAL_H
 

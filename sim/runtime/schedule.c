@@ -2,7 +2,7 @@
 /*
  * The thread that goes on is the one whose clock is behind all others', after all events up to then.
  *
- * So every access is made when nothing that is earlier can still happen. A thread goes on
+ * So every access is made when no earlier event can follow. A thread goes on
  * without coming here while its clock is below sim.limit: the next event and the others'
  * clocks. Where two are at one time, events come first, then the thread that runs, then
  * the lower core.
@@ -139,7 +139,7 @@ static uint64_t smallest(uint64_t a, uint64_t b, uint64_t c)
 	return smaller < c ? smaller : c;
 }
 
-/* All that it does by itself before anything else happens. `clock`: of the first thread. */
+/* Runs its events before any other event. `clock`: of the first thread. */
 static void do_device(const struct next_event *next, uint64_t clock)
 {
 	const struct sim_device *device = &sim.devices[next->number];
@@ -170,7 +170,7 @@ static void do_event(const struct next_event *next, uint64_t clock)
 	}
 }
 
-/* The one that is to go on now. */
+/* The thread that runs next. */
 static struct sim_thread *choose(void)
 {
 	for (;;) {
@@ -269,9 +269,9 @@ void sim_spins(struct sim_thread *self)
 	}
 	if (soc_earliest_time(&ready) < next)
 		next = soc_earliest_time(&ready);
-	/* The time of what can happen next; if that is now, or nothing can, a cycle. */
+	/* The time of the next event; if that is now, or there is none, a cycle. */
 	soc_sleep_until(sim.soc, self->core, next == SIM_NEVER || next <= now ? now + 1 : next);
-	/* If it goes on to spin that shows sooner. */
+	/* If the thread keeps spinning, that is found sooner. */
 	self->free_loads = SIM_FREE_LOADS - SIM_FREE_LOADS / 64;
 	self->free_since = core_now(self->on);
 	sim_settle(self);

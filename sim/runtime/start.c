@@ -190,7 +190,7 @@ int __libc_start_main(main_function function, int argc, char **argv, void (*init
 	return start(function, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
-/* --- what programs may ask for ------------------------------------------------------------------------ */
+/* --- functions for programs --------------------------------------------------------------------------- */
 
 static uint64_t translate(void *context, uint64_t address)
 {

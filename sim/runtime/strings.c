@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * memcpy() and other functions of <string.h>, as code that is compiled with `mimic cflags`
- * calls them (mimic/sim_string.h): what they do, and their loads and stores in virtual time.
+ * calls them (mimic/sim_string.h): their effects, and their loads and stores in virtual time.
  *
  * All go through memory in words of 8 bytes from the first byte on, the last one shorter, and
- * touch what the C standard says that they do: a string up to its zero byte, two that differ up to
+ * touch the bytes that the C standard names: a string up to its zero byte, two that differ up to
  * the first difference. Instructions are those of loops over words on a core that has neither
  * vectors nor instructions for strings, an assumption that docs/timing.md lists.
  *
@@ -162,7 +162,7 @@ void *mimic_sim_memmove(void *to, const void *from, size_t size)
 	if (!sim_self)
 		return memmove(to, from, size);
 	execute(CALL);
-	/* From the end, if the begin would overwrite what is to be read. */
+	/* From the end, if the begin would overwrite bytes that are not read yet. */
 	if ((uintptr_t)to - (uintptr_t)from < size)
 		copy_words_backwards(to, from, size);
 	else

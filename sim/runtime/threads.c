@@ -53,7 +53,7 @@ static struct sim_thread *find(pthread_t native)
 	return thread;
 }
 
-/* Those that nobody will join: their real threads have ended. */
+/* Detached threads: their real threads have ended. */
 static void sweep(void)
 {
 	struct sim_thread *thread = sim.threads, *next;

@@ -5,7 +5,7 @@
 
 #include "sim/runtime/internal.h"
 
-/* 0 or an error number. Without a free core the run ends, and says so. */
+/* 0 or an error number. Without a free core the run ends with a message. */
 int sim_thread_start(struct sim_thread *self, struct sim_thread **started, const pthread_attr_t *attributes,
 		     void *(*start)(void *), void *argument);
 

@@ -234,7 +234,7 @@ static int transport_device_memory(struct mimic_device *device, struct mimic_mem
 	return 0;
 }
 
-/* Its pages are told from others by that. */
+/* Its pages are distinguished from others by that. */
 static void transport_memory_mapped(struct mimic_device *device, uintptr_t address, size_t size, uint64_t offset)
 {
 	const struct sim_device *timed = &sim.devices[number_of(device)];

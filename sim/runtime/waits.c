@@ -9,7 +9,7 @@
 #define BARRIERS 64
 #define ONCES 16
 
-/* --- condition variables: only ours, nobody else waits ---------------------------------- */
+/* --- condition variables: only threads of virtual time wait ----------------------------- */
 
 static int wait_for_signal(struct sim_thread *self, pthread_cond_t *condition, pthread_mutex_t *mutex,
 			   uint64_t deadline)

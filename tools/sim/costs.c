@@ -233,7 +233,7 @@ void tool_sim_costs_free(struct sim_costs *costs)
 
 /*
  * The shorter range of lines. A loop may stand on one line with its header, which has a row of the code
- * around the loop: where only one of two rows has accesses, it is that one, else the inner loop, which has the
+ * around the loop: where only one of two rows has accesses, that one, else the inner loop, which has the
  * higher number.
  */
 static bool is_nearer(const struct sim_costs *costs, const struct sim_cost_row *row,

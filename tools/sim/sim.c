@@ -442,7 +442,7 @@ int tool_sim(int argc, char **argv)
 		return status;
 	status = prepare(&options, path, &shared, &program, &costs, &parameters, interval);
 	if (!status) {
-		/* If it cannot be loaded (a path with a space: a message), libraries still reach the device. */
+		/* If it cannot be loaded (a path with a space), libraries still reach the device. */
 		tool_run_preload(path);
 		shared.setup->cycle_limit = cycles;
 		shared.setup->warm_times = warm_times;

@@ -34,7 +34,7 @@ struct trace_input {
 
 /* 0 or -errno. */
 int trace_read(struct trace_input *input, int fd);
-/* Waits, but not for long, until the daemon, which learns of a program's end when we do, has ended its work. */
+/* Waits, but not for long, until the daemon, which learns of a program's end as we do, has ended its work. */
 void trace_await_daemon(int fd);
 void trace_free(struct trace_input *input);
 /* The writer of an event: a thread of the program, or a worker of the library. */
