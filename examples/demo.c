@@ -2,7 +2,7 @@
 /*
  * The demo: runs the example programs of MAPLE (spmv, bfs), of DARE (spmm, sddmm, gemm)
  * and of Virgo (gemm, gemm_swish, gemm_two_units) on all transports that there are and
- * puts what they report into three tables. For the daemon transport it starts a daemon of its own on a private
+ * puts their results into three tables. For the daemon transport it starts a daemon of its own on a private
  * socket and stops it afterwards; the kernel's devices are those of the machine.
  */
 #include <errno.h>
@@ -61,7 +61,7 @@ static void print_report(struct demo *demo, struct demo_table *table, struct jso
 	}
 }
 
-/* Runs a program with --json and prints what it reports. */
+/* Runs a program with --json and prints its report. */
 static void run_and_print(struct demo *demo, struct demo_table *table, char **arguments, size_t expected)
 {
 	int status = 0;
@@ -103,7 +103,7 @@ static void run_maple(struct demo *demo, const char *kernel, const char *transpo
 	run_and_print(demo, &demo_maple_table, arguments, demo->has_plain ? 3 : 4);
 }
 
-/* Its columns must be full for GSA to show what it can, so it is smaller than the graph, and denser. */
+/* Its columns must be full for GSA to have an effect, so it is smaller than the graph, and denser. */
 static void run_dare(struct demo *demo, const char *kernel, const char *transport)
 {
 	bool is_gemm = strcmp(kernel, "gemm") == 0;

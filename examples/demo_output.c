@@ -22,7 +22,7 @@ struct demo_output {
 	struct json_object *runs;	/* in it */
 };
 
-/* --- what is the same for all runs ---------------------------------------------------- */
+/* --- fields common to all runs -------------------------------------------------------- */
 
 static struct json_object *texts(char **arguments)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The demo's run.json (docs/report.md): what `mimic report` makes a page of. */
+/* The demo's run.json (docs/report.md), of which `mimic report` makes a page. */
 #ifndef EXAMPLES_DEMO_OUTPUT_H
 #define EXAMPLES_DEMO_OUTPUT_H
 

@@ -70,7 +70,7 @@ int demo_finish(pid_t child, int64_t limit_ms)
 	return status;
 }
 
-/* Reads what a program prints until it closes its output. NULL: it took too long, or we are to stop. */
+/* Reads a program's output until it is closed. NULL: a timeout, or the demo is to stop. */
 static char *read_output(int descriptor)
 {
 	int64_t deadline = demo_now_ms() + PROGRAM_SECONDS * 1000;

@@ -49,7 +49,7 @@ static size_t add(const char **words, size_t count, const char *option, const ch
 	return count;
 }
 
-/* Its work: the input, or what stands for it. */
+/* Its work: the input, or its substitute. */
 static size_t add_work(const struct demo_sampled *sampled, const struct case_ *case_, const char **words, size_t count)
 {
 	bool is_dense = strncmp(case_->kernel, "gemm", 4) == 0;

@@ -138,14 +138,14 @@ struct demo_sampler *demo_sampler_start(const char *socket_path, const char *dev
 	return NULL;
 }
 
-/* --- what all of them say ------------------------------------------------------------------ */
+/* --- fields of all devices ----------------------------------------------------------------- */
 
 static struct json_object *at(struct json_object *samples, size_t index, const char *key)
 {
 	return json_object_object_get(json_object_array_get_idx(samples, index), key);
 }
 
-/* Somebody else's work, from a device that was given back since, is no work of this run. */
+/* Another process's work, on a device that was given back since, is no work of this run. */
 static bool has_grown(struct json_object *before, struct json_object *after, bool *has_fallen)
 {
 	bool grows = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The demo's three tables, from what the example programs report as JSON. */
+/* The demo's three tables, from the JSON reports of the example programs. */
 #ifndef EXAMPLES_DEMO_TABLE_H
 #define EXAMPLES_DEMO_TABLE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* make figures: the MAPLE paper's figures from runs of `mimic sim`, beside what the paper says. */
+/* make figures: the MAPLE paper's figures from runs of `mimic sim`, beside the paper's values. */
 #ifndef BENCH_FIGURES_H
 #define BENCH_FIGURES_H
 
@@ -30,7 +30,7 @@ struct system {
 	const char *name, *soc, *settings, *form, *threads;
 	bool is_alone;		/* one thread: not for BFS, which Figures 9 to 11 have not */
 	bool is_for_means;	/* runs no data set that is in no mean */
-	bool is_warm;		/* its loops run twice, and the second time is what counts */
+	bool is_warm;		/* its loops run twice, and only the second time counts */
 };
 
 struct result {
@@ -51,8 +51,8 @@ struct runs {
 	size_t system_count;
 	struct result *results;	/* by set, then system */
 	struct result measured[MEASURED];
-	const char *settings;	/* of what is measured */
-	const struct runs *same;	/* what is the same command there is not run again; NULL: none */
+	const char *settings;	/* of the measured runs */
+	const struct runs *same;	/* commands that are the same there are not run again; NULL: none */
 	char **saved;		/* files of inputs.c, NULL at the end */
 	unsigned int missing;	/* data sets whose file is not there */
 	bool is_all;		/* means are over those, too, that datasets.csv keeps out of them */
@@ -84,7 +84,7 @@ int runs_variant(struct runs *variant, const struct runs *base, const char *name
 /* The systems of `speedups` with warm caches, on the data sets whose points are short. */
 int runs_warm(struct runs *warm, const struct runs *runs);
 
-/* --- metrics.c: what is computed of them ---------------------------------------------------- */
+/* --- metrics.c: values computed of them ----------------------------------------------------- */
 
 enum metric {
 	CYCLES, LOADS, LATENCY,
@@ -130,7 +130,7 @@ int nulls_read(struct nulls *nulls, const struct runs *runs, const char *folder)
 const struct null_model *nulls_of_row(const struct nulls *nulls, const char *id);
 /*
  * How many null models pass every gate that the model passes on the same data sets: then the
- * gates say nothing about the part that is missing. Each is printed with what tells it.
+ * gates say nothing about the part that is missing. Each is printed with the reason.
  */
 unsigned int nulls_check(const struct nulls *nulls);
 
@@ -142,7 +142,7 @@ unsigned int nulls_check(const struct nulls *nulls);
 struct row {
 	unsigned int number;	/* of its id */
 	const char *id, *where, *workload, *what, *paper, *kind;	/* the paper's words */
-	const char *ours;	/* what we take for it */
+	const char *ours;	/* our measurement for it */
 	double low, high;	/* the paper's value; a range, or the same twice; 0: a shape */
 	double value;		/* ours; 0: none */
 	double value_of_all;	/* with the data sets that are in no mean */
@@ -160,9 +160,9 @@ struct outcome {
 	bool is_falling;	/* the shape of M16 */
 };
 
-/* It is what the paper says: its number, or, where that is "at most", "at least" or a shape, what this allows. */
+/* It is as the paper says: its number, or within its "at most", "at least" or shape. */
 bool row_holds(const struct row *row, struct outcome outcome);
-/* A null model hits if what the paper says holds of it, or if it is near value_of_small. */
+/* A null model hits if the paper's statement holds of it, or if it is near value_of_small. */
 enum verdict row_verdict(const struct row *row, struct outcome ours, struct outcome null);
 
 /* --- verdicts.c: the rows of the paper -------------------------------------------------------- */
@@ -192,7 +192,7 @@ bool is_falling(const struct runs *runs);
 
 #define GATES_MAX 12
 
-/* The orderings and shapes that must come out, whatever the numbers are. How many there are. */
+/* The orderings and shapes that must come out, for any numbers. How many there are. */
 size_t gates_check(struct gate *gates, const struct runs *runs);
 
 /* --- plots.c ------------------------------------------------------------------------------------- */

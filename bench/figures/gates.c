@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Orderings and shapes of the paper that must come out, whatever the numbers are. */
+/* Orderings and shapes of the paper that must come out, for any numbers. */
 #include <math.h>
 
 #include "bench/figures/figures.h"

@@ -117,7 +117,7 @@ static void use_files(const struct inputs *inputs, struct runs *runs)
 		size_t number = generator ? find(inputs, generator) : inputs->count;
 
 		free(generator);
-		/* One that was not saved is made by each of its points, which say what is wrong with it. */
+		/* An input that was not saved is made by each of its points, which report the error. */
 		if (number < inputs->count && inputs->jobs[number].status == 0)
 			use_file(runs->sets[i].arguments, inputs->paths[number]);
 	}

@@ -32,7 +32,7 @@ static bool is_near(const struct row *row, struct outcome ours)
 		return is_within(ours.value, row->low * (1 - NEAR), row->high);
 	if (is_kind(row, "at least"))
 		return is_within(ours.value, row->low, row->high * (1 + NEAR));
-	/* The paper's range is what it allows. */
+	/* The paper gives a range: any value in it is right. */
 	if (is_kind(row, "range"))
 		return is_within(ours.value, row->low, row->high);
 	if (row->number == ROW_OF_NO_LOSS)
@@ -72,7 +72,7 @@ static bool is_in_kind(const struct row *row, struct outcome ours)
 }
 
 /*
- * The null model has what the model itself has on the same inputs: then the row says nothing about the part,
+ * The null model has the model's own value on the same inputs: then the row does not test the part,
  * be the paper's number near there or not. How near is near depends on how much the paper says that it moves.
  */
 static bool makes_no_difference(const struct row *row, struct outcome null)

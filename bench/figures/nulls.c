@@ -41,7 +41,7 @@ int nulls_read(struct nulls *nulls, const struct runs *runs, const char *folder)
 	    runs_small(&nulls->small, runs))
 		return -1;
 	nulls->small.same = runs;
-	nulls->small.name = "null-0-";	/* of what only null models are held against: sweeps of a data set in no mean */
+	nulls->small.name = "null-0-";	/* of runs that only null models are compared with: sweeps of a data set in no mean */
 	for (size_t i = 0; i < models.count; i++) {
 		if (add_model(nulls, models.rows[i]))
 			return -1;

@@ -141,7 +141,7 @@ double speedup_of(const struct runs *runs, const struct data_set *set, const str
 	return (double)before->point.cycles / (double)after->point.cycles;
 }
 
-/* Speedups of each data set, for docs and for people who want to know what a mean hides. */
+/* Speedups of each data set, which a mean hides, for docs and people. */
 static int write_sets(const struct runs *runs)
 {
 	FILE *file = figures_create(runs->output, "datasets", "csv");

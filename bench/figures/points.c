@@ -100,7 +100,7 @@ const struct result *runs_result(const struct runs *runs, const struct data_set 
 /* --- commands ------------------------------------------------------------------------------- */
 
 struct batch {
-	const struct runs *runs;	/* the first: what is the same for all */
+	const struct runs *runs;	/* the first: the common part of all */
 	struct job *jobs;
 	struct result **results;	/* of each job */
 	char **reports;
@@ -197,7 +197,7 @@ static int add_point(struct batch *batch, struct runs *runs, size_t set_number, 
 		       system, program);
 }
 
-/* The argument: bytes, four times what the L1 holds and half of what the L2 does; and 16 times what the L2 holds. */
+/* The argument: bytes, four times the L1 and half of the L2; and 16 times the L2. */
 static const struct {
 	const char *name, *argument;
 } measured[MEASURED] = {
@@ -290,7 +290,7 @@ static void take_same(struct runs *runs)
 		memcpy(runs->measured, runs->same->measured, sizeof(runs->measured));
 }
 
-/* The last phase is the loop: what came before is the whole run, and not all of it was wanted. */
+/* The last phase is the loop; the first is the whole run, with the parts that are not measured. */
 static bool take_report(const char *path, struct result *result)
 {
 	struct sim_point points[8];

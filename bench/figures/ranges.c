@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * make figures-ranges: how far each row moves over the ranges of what the paper does not
+ * make figures-ranges: how far each row moves over the ranges of parameters that the paper does not
  * say (ranges.csv), one parameter at a time.
  */
 #include <errno.h>
@@ -69,7 +69,7 @@ static int execute(struct ranges *ranges)
 	return error;
 }
 
-/* The comment lines of the table that is checked in: it says itself what it is of. */
+/* The comment lines of the table that is checked in: they name its origin. */
 static char *head_of(const struct ranges *ranges, const char *commit)
 {
 	char *text = NULL;

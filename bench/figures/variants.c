@@ -76,7 +76,7 @@ int runs_warm(struct runs *warm, const struct runs *runs)
 {
 	*warm = *runs;
 	warm->name = "warm-";
-	warm->same = runs;	/* what is measured */
+	warm->same = runs;	/* the measured runs */
 	warm->sets = calloc(runs->set_count + 1, sizeof(*warm->sets));
 	warm->systems = calloc(runs->system_count + 1, sizeof(*warm->systems));
 	if (!warm->sets || !warm->systems)

@@ -126,7 +126,7 @@ void rows_judge(struct rows *rows, const struct runs *runs, const struct nulls *
 	}
 }
 
-/* Checked in by a person who ran make figures-ranges: it takes longer than all else here. */
+/* Checked in after make figures-ranges, which takes longer than all else here. */
 static int read_error_bars(struct rows *rows, const char *folder)
 {
 	struct table table;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Speedups with warm caches beside those with cold ones: each loop runs a second time, on what the first has left. The figures
+ * Speedups with warm caches beside those with cold ones: each loop runs a second time, with the caches of the first. The figures
  * are of cold caches. Where all that a loop touches fits into them, there is little left to hide the second time.
  */
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Adds up the rows of a sparse product: one sum for each column, and a list of
- * the columns in use, so that a row costs what is in it and not the width.
+ * the columns in use, so that a row costs its entries and not the width.
  */
 #ifndef EXAMPLES_ADDER_H
 #define EXAMPLES_ADDER_H

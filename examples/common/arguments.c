@@ -176,7 +176,7 @@ static int take_power_law(struct input *input, struct message *message)
 	return 0;
 }
 
-/* VERTICESxDEGREE; what they may be is the generator's to say. */
+/* VERTICESxDEGREE; the generator checks their ranges. */
 static int take_graph(const char *option, uint64_t *vertices, uint64_t *degree, struct message *message)
 {
 	const char *rest = argument_number(optarg, 'x', vertices);

@@ -17,7 +17,7 @@
 #include "examples/common/input.h"
 #include "examples/common/message.h"
 
-/* Digits only, up to `end` of the text or the character `stop`; returns what follows, NULL if it is no such number. */
+/* Digits only, up to `end` of the text or the character `stop`; returns the rest, NULL if it is no such number. */
 const char *argument_number(const char *text, char stop, uint64_t *value);
 
 int argument_bounded(const char *option, const char *text, uint64_t minimum, uint64_t maximum,
@@ -89,7 +89,7 @@ enum status { STATUS_VERIFIED = 0, STATUS_FAILED = 1, STATUS_BAD_INPUT = 2 };
 /* Of a device that does not open, or a run that could not be. */
 enum status status_of_error(const struct common_options *common, int error);
 
-/* The common options' part of the help: `devices` says what --device may name. */
+/* The common options' part of the help: `devices` lists the names for --device. */
 void arguments_help(const char *devices);
 /* The same for a program that takes no input. */
 void arguments_help_device(const char *devices);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Attention of one head, O = softmax(Q K^T / sqrt(d)) V, and what it must be: a plain
+ * Attention of one head, O = softmax(Q K^T / sqrt(d)) V, and its right value: a plain
  * computation in double precision, row by row. All matrices lie row by row, without gaps.
  */
 #ifndef EXAMPLES_ATTENTION_CHECK_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Prints what flash_attention did: tables for people, JSON for programs. */
+/* Prints the results of flash_attention: tables for people, JSON for programs. */
 #ifndef EXAMPLES_ATTENTION_REPORT_H
 #define EXAMPLES_ATTENTION_REPORT_H
 
@@ -17,13 +17,13 @@ struct attention_program {
 	float *o;
 };
 
-/* One run, and what came of it. */
+/* One run, and its results. */
 struct attention_run {
 	enum attention_exp exp;
 	bool verified;
 	double error;		/* attention_verify()'s */
 	double seconds;
-	struct virgo_statistics counters;	/* of the unit, what this run added */
+	struct virgo_statistics counters;	/* of the unit, the increase by this run */
 };
 
 /* 0, or -errno if standard output cannot be written. */

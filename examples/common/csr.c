@@ -77,7 +77,7 @@ int csr_transpose(struct csr *transposed, const struct csr *csr)
 	return 0;
 }
 
-/* The transposed matrix; what is in a row of it stays in the order of the entries. */
+/* The transposed matrix; its rows keep the order of the entries. */
 static int sort_by_column(struct csr *by_column, uint64_t rows, uint64_t columns,
 			  enum csr_values kind, const struct csr_entry *entries, uint64_t count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* A sparse matrix in compressed rows, and what turns one into another. */
+/* A sparse matrix in compressed rows, and functions that make one of another. */
 #ifndef EXAMPLES_CSR_H
 #define EXAMPLES_CSR_H
 
@@ -23,7 +23,7 @@ struct csr {
 	uint64_t columns;
 	uint64_t nonzeros;
 	enum csr_values kind;
-	bool is_graph;		/* it has what csr_graph() makes; false: it may have it */
+	bool is_graph;		/* it is as csr_graph() makes it; false: not known */
 	uint64_t *row_start;	/* rows + 1 */
 	uint32_t *column;	/* nonzeros */
 	union csr_value *value;	/* nonzeros */

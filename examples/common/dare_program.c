@@ -122,7 +122,7 @@ static int run_counted(const struct dare_kernel *kernel, struct dare_program *pr
 	return error;
 }
 
-/* Lists what is to be run. The plain form has neither blocks nor a second type. */
+/* Lists the runs. The plain form has neither blocks nor a second type. */
 static unsigned int list_runs(const struct dare_kernel *kernel, const struct dare_program_options *options,
 			      struct dare_run *runs)
 {

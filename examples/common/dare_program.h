@@ -24,7 +24,7 @@ struct dare_program {
 	bool has_matrix;
 };
 
-/* One form's run, and what came of it. */
+/* One form's run, and its results. */
 struct dare_run {
 	enum dare_program_form form;
 	unsigned int block;		/* 0: not in blocks */
@@ -38,7 +38,7 @@ struct dare_run {
 	struct message message;		/* why not verified, or why run() failed */
 	/* the rest is ours */
 	const char *transport;
-	struct dare_statistics counters;	/* what this run added */
+	struct dare_statistics counters;	/* the increase by this run */
 };
 
 struct dare_kernel {

@@ -12,7 +12,7 @@ static double rate(const struct dare_run *run)
 	return run->seconds > 0 ? (double)run->macs / run->seconds : 0;
 }
 
-/* Of the processing elements: what they multiplied of what the same instructions could have. */
+/* Utilisation of the processing elements: products done of those that the same instructions could do. */
 static double utilisation(const struct dare_run *run)
 {
 	return run->counters.macs_offered ?

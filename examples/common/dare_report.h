@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Prints what the DARE programs did: a table for people, JSON for programs. */
+/* Prints the results of the DARE programs: a table for people, JSON for programs. */
 #ifndef EXAMPLES_DARE_REPORT_H
 #define EXAMPLES_DARE_REPORT_H
 

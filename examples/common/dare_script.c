@@ -183,7 +183,7 @@ static int take_address(struct reader *reader, size_t *data, uint64_t *addend)
 	return whole_number(rest, addend) ? 0 : wrong(reader, rest, "a number of bytes must be behind the name");
 }
 
-/* --- .data and what fills it ---------------------------------------------------------------- */
+/* --- .data and its contents ----------------------------------------------------------------- */
 
 /* Room for one more; the arrays double. NULL: no memory. */
 static void *grow(void *array, size_t count, size_t size)

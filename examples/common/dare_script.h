@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A program for DARE in a text file: the assembler's instructions, and
- * directives for what a host would do around them.
+ * directives for a host's work around them.
  *
  *   li REGISTER, NUMBER		a scalar register gets a number
  *   la REGISTER, NAME[+BYTES]		... or an address
  *   addi REGISTER, REGISTER, NUMBER
  *   .data NAME, BYTES			zeroed memory; or
- *   .data NAME, "FILE"			what is in the file, relative to the program's
+ *   .data NAME, "FILE"			the file's contents, relative to the program's
  *   .fp32 NUMBER, ...			fills the last .data further; also .bf16, .int8, .int32,
  *   .address NAME[+BYTES], ...		addresses of 8 bytes
  *   .print NAME[+BYTES], TYPE, ROWS, COLUMNS

@@ -35,7 +35,7 @@ void dense_fill_type(enum virgo_type type, void *matrix, size_t count, uint64_t 
  */
 int dense_plain(const struct dense_product *product, unsigned int dim, void *sums);
 
-/* Is C what the sums say, bit for bit? If not, the message names the first element that is not. */
+/* Is C that of the sums, bit for bit? If not, the message names the first element that is not. */
 bool dense_verify(const struct dense_product *product, const void *c, const void *sums, struct message *message);
 
 /* x / (1 + e^-x) */
@@ -45,13 +45,13 @@ float dense_swish(float x);
 void dense_finish(const struct dense_product *product, const void *sums, bool is_swish, void *c);
 
 /*
- * Is C the swish of the sums? With an exponential function in fp32 of whatever kind:
+ * Is C the swish of the sums? With any exponential function in fp32:
  * a few units in the last place more or less are right, too. Not for int8.
  */
 bool dense_verify_swish(const struct dense_product *product, const void *c, const void *sums,
 			struct message *message);
 
-/* binary16: the nearest one, ties to even, and what it stands for. */
+/* binary16: the nearest one, ties to even, and its value. */
 uint16_t dense_half(float value);
 float dense_from_half(uint16_t half);
 

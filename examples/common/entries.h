@@ -11,7 +11,7 @@ struct entries {
 	uint64_t room;
 };
 
-/* 0 or -ENOMEM. The list is as large as what was added to it, no matter what a header promised. */
+/* 0 or -ENOMEM. The list has room for the added entries only, not for the number in a header. */
 int entries_add(struct entries *entries, const struct csr_entry *entry);
 void entries_free(struct entries *entries);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The four forms of a kernel, and what each needs of the device around it. */
+/* The four forms of a kernel, and the setup of the device for each. */
 #ifndef EXAMPLES_FORMS_H
 #define EXAMPLES_FORMS_H
 
 #include "examples/common/kernel.h"
 #include "examples/common/pairs.h"
 
-/* All return 0 or -errno; `state` is what forms_run() was given, or worker->context. */
+/* All return 0 or -errno; `state` is that of forms_run(), or worker->context. */
 struct forms {
 	int (*plain)(void *state);
 	int (*access)(struct worker *worker);

@@ -40,7 +40,7 @@ int generate_uniform_columns(struct csr *csr, uint64_t rows, uint64_t columns, u
 			     struct message *message);
 
 /*
- * Stand-ins for data sets of the DARE paper that are not at hand (docs/examples.md says what each is made after).
+ * Stand-ins for data sets of the DARE paper that are not at hand (docs/examples.md names the model of each).
  * Values are as of a Kronecker graph.
  *
  * Collaboration (ogbl-collab): papers of 2 to 7 authors, each size as often, are written until the mean degree is

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The rules of Graph500 for breadth-first search: which roots, and what a valid result is. */
+/* The rules of Graph500 for breadth-first search: which roots, and which results are valid. */
 #ifndef EXAMPLES_GRAPH500_H
 #define EXAMPLES_GRAPH500_H
 

@@ -25,7 +25,7 @@ struct input {
 	uint64_t uniform_columns;	/* 0: as many as rows */
 	uint64_t uniform_per_row;
 	uint64_t seed;
-	uint64_t bfs_vertices;		/* 0: all; else what a breadth-first search finds first (subgraph.h) */
+	uint64_t bfs_vertices;		/* 0: all; else the first that a breadth-first search finds (subgraph.h) */
 	unsigned int expand;		/* 0: no; else each element becomes a block of so many rows and columns */
 };
 

@@ -22,7 +22,7 @@ struct region {
 };
 #define REGIONS_MAX 8
 
-/* One form's run, and what came of it. */
+/* One form's run, and its results. */
 struct run {
 	const struct options *options;
 	enum maple_form form;
@@ -38,13 +38,13 @@ struct run {
 	/* the rest is ours */
 	char transport[16];
 	char device[32];
-	struct maple_counters counters;	/* what this run added */
+	struct maple_counters counters;	/* the increase by this run */
 };
 
 struct kernel {
 	const char *name;
 	const char *summary;
-	const char *unit;	/* what elements per second counts */
+	const char *unit;	/* the elements that are counted per second */
 	/* State for one matrix. NULL with a message. */
 	void *(*create)(const struct csr *matrix, const struct options *options, struct message *message);
 	void (*destroy)(void *state);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The text of an error: what is wrong and where. */
+/* The text of an error: the mistake and its place. */
 #ifndef EXAMPLES_MESSAGE_H
 #define EXAMPLES_MESSAGE_H
 
@@ -7,7 +7,7 @@ struct message {
 	char text[512];
 };
 
-/* Writes the text and returns `error`, so that a function can return what it reports. */
+/* Writes the text and returns `error`, so that a function can return the error that it reports. */
 int message_set(struct message *message, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -5,7 +5,7 @@
  * The work is cut into blocks. Block i goes through queue i % queues; a queue
  * has one access thread, which produces into it, and one execute thread, which
  * consumes from it. Every thread takes its blocks in ascending order, so the
- * lowest unfinished block can always go on, whatever the numbers of threads are.
+ * lowest unfinished block can always go on, for any numbers of threads.
  */
 #ifndef EXAMPLES_PAIRS_H
 #define EXAMPLES_PAIRS_H

@@ -21,7 +21,7 @@
 
 #define STEPS 64		/* s = steps / STEPS */
 #define ROOTS 6			/* 2^ROOTS = STEPS */
-/* A bound, so that the loop ends whatever is asked for; no arguments are known that need so many draws for an edge. */
+/* A bound, so that the loop always ends; no arguments are known that need so many draws for an edge. */
 #define DRAWS_PER_EDGE 64
 
 struct weights {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Prints what the forms did: a table for people, JSON for programs. */
+/* Prints the results of the forms: a table for people, JSON for programs. */
 #ifndef EXAMPLES_REPORT_H
 #define EXAMPLES_REPORT_H
 

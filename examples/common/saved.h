@@ -15,7 +15,7 @@
 int saved_write(const struct csr *csr, const char *path, struct message *message);
 /* The descriptor is of such a file. Its position stays. */
 bool saved_is(int descriptor);
-/* 0, or -errno with a message that says what is wrong. */
+/* 0, or -errno with a message that names the mistake. */
 int saved_read(struct csr *csr, const char *name, int descriptor, struct message *message);
 
 #endif

@@ -96,7 +96,7 @@ bool verify_sdhp(const struct csr *a, const union csr_value *dense, uint64_t den
 	return true;
 }
 
-/* A dense row of B's width, of which `touched` lists what is in use. */
+/* A dense row of B's width, of which `touched` lists the elements in use. */
 struct dense_row {
 	struct sum *sum;
 	uint32_t *touched;

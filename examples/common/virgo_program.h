@@ -22,11 +22,11 @@ struct virgo_task {
 	unsigned int unit;
 	/* the rest is the frame's */
 	void *a, *b;
-	void *sums;			/* what C must be made of */
+	void *sums;			/* the right sums, of which C is made */
 	unsigned int sums_dim;		/* of the unit that they were made for; 0: none yet */
 };
 
-/* One run, and what came of it. */
+/* One run, and its results. */
 struct virgo_run {
 	struct virgo *virgo;		/* NULL: the plain form */
 	unsigned int form;
@@ -42,7 +42,7 @@ struct virgo_run {
 	bool verified;
 	const char *transport;
 	unsigned int unit[VIRGO_PROGRAM_PRODUCTS];
-	struct virgo_statistics counters;	/* of the cluster, what this run added */
+	struct virgo_statistics counters;	/* of the cluster, the increase by this run */
 	struct virgo_statistics unit_counters[VIRGO_PROGRAM_PRODUCTS];
 };
 

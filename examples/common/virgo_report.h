@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Prints what the Virgo programs did: tables for people, JSON for programs. */
+/* Prints the results of the Virgo programs: tables for people, JSON for programs. */
 #ifndef EXAMPLES_VIRGO_REPORT_H
 #define EXAMPLES_VIRGO_REPORT_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Host threads that stand for the warps of a cluster. They run one function, meet at
- * a barrier of the cluster, and leave together if one of them fails: nobody waits
- * for somebody who is gone.
+ * a barrier of the cluster, and leave together if one of them fails: no thread waits
+ * for one that has ended.
  */
 #ifndef EXAMPLES_VIRGO_TEAM_H
 #define EXAMPLES_VIRGO_TEAM_H
@@ -36,7 +36,7 @@ typedef int (*virgo_warp_function)(struct virgo_warp *warp, void *context);
 int virgo_team_run(struct virgo *virgo, unsigned int warps, virgo_warp_function function, void *context,
 		   struct message *message);
 
-/* The barrier. `error` is what this warp has come to; 0 if that of every warp is 0. */
+/* The barrier. `error` is this warp's; returns 0 if that of every warp is 0. */
 int virgo_warp_meet(struct virgo_warp *warp, int error);
 
 #endif

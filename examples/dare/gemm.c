@@ -20,7 +20,7 @@ struct gemm {
 	size_t m, n, k;
 	float *a;		/* fp32 of which the others are made */
 	float *b;
-	void *a_typed;		/* what the device is given */
+	void *a_typed;		/* the device's operand */
 	void *b_typed;
 	void *c;
 	float *right;		/* of the type at hand */

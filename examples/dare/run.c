@@ -122,7 +122,7 @@ static void add_rows(struct json_object *prints, const struct script_step *step,
 
 /* --- the program ---------------------------------------------------------------------------- */
 
-/* Which instruction failed, with its line, or what else is wrong. */
+/* The instruction that failed, with its line, or another error. */
 static int explain(struct run *run, int error)
 {
 	struct dare_error_info info = { .error = DARE_ERROR_NONE };
@@ -161,7 +161,7 @@ static int dispatch(struct run *run, const struct script_step *step)
 
 static void set_register(struct run *run, unsigned int number, uint64_t value)
 {
-	/* x0 is 0, whatever is written to it. */
+	/* x0 is always 0. */
 	if (number)
 		run->x[number] = value;
 }
@@ -275,7 +275,7 @@ static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPTION_JSON }, { "help", no_argument, NULL, OPTION_HELP }, { 0 },
 };
 
-/* 0, or an exit status plus 1: all is said. */
+/* 0, or an exit status plus 1, after a message. */
 static int parse_options(int argc, char **argv, struct run_options *options, struct message *message)
 {
 	struct common_options common;

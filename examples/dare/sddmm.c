@@ -19,7 +19,7 @@ struct sddmm {
 	float *a;
 	float *b;
 	float *p;
-	float *right;		/* what P must be */
+	float *right;		/* the right P */
 	double plain_seconds;
 };
 

@@ -18,7 +18,7 @@ struct spmm {
 	size_t columns;
 	float *d;
 	float *c;
-	float *right;		/* what C must be */
+	float *right;		/* the right C */
 	double plain_seconds;
 };
 

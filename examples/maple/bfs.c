@@ -3,7 +3,7 @@
  * Breadth-first search by the rules of Graph500, level by level from the
  * frontier down. The irregular access is level[neighbour], and MAPLE fetches it.
  *
- * What MAPLE fetched may be old: the vertex may have been reached since. A
+ * A level that MAPLE fetched may be old: the vertex may have been reached since. A
  * level is written once, so only a fetched "not reached" has to be looked at
  * again, and few are.
  */

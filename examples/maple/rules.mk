@@ -17,7 +17,7 @@ $(LOOPS): $(call obj,$(LOOPS_PLAIN_SRC) $(LOOPS_TIMED_SRC)) $(LIBCOMMON_A) $(O)/
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) -L$(O)/lib -lmaple -lmimic $(call RPATH,../../) $(JSON_LIBS) -lm
 
-# As a user would: the flags are what the command prints.
+# As a user would: the flags are the command's output.
 $(O)/obj/sim/%.o: %.c | $(O)/bin/mimic $(SIM_HEADERS)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  SIMCC   $<")

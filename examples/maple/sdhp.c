@@ -144,7 +144,7 @@ static int run_lima(void *state)
 	return error;
 }
 
-/* A speculative LIMA brings what a block needs into the LLC. */
+/* A speculative LIMA brings a block's elements into the LLC. */
 static int prefetch_block(const struct sdhp *sdhp, uint64_t begin)
 {
 	uint64_t origin = lima_origin(begin);

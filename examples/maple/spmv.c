@@ -25,7 +25,7 @@ struct spmv {
 	struct run *run;
 };
 
-/* Sums in the making: which row, how far, and what it is so far. */
+/* Unfinished sums: the row, the position, and the value so far. */
 struct sums {
 	const struct csr *a;
 	union csr_value *y;

@@ -28,7 +28,7 @@ struct flash {
 	float *o;
 	/* Of each row of a tile of queries. */
 	float *maximum, *weights;
-	float *factor[2];	/* what O is rescaled by, of this tile of keys and of the one before */
+	float *factor[2];	/* the factors that rescale O, of this tile of keys and of the one before */
 };
 
 /* --- the unit: one warp drives it ------------------------------------------------------------- */
@@ -69,7 +69,7 @@ static int load_values(const struct attention_plan *plan, size_t queries, size_t
 			      a->head);
 }
 
-/* Q, what the first two tiles of keys need, and the first scores. */
+/* Loads Q and the first two tiles of keys, and computes the first scores. */
 static int begin_queries(const struct attention_plan *plan, size_t queries)
 {
 	struct virgo_tile tile = attention_plan_scores(plan, queries, 0);

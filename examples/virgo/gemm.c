@@ -19,7 +19,7 @@ struct gemm {
 	char *c;
 };
 
-/* A finished tile of C goes from the accumulator to memory. Nobody waits for it here. */
+/* A finished tile of C goes from the accumulator to memory. No thread waits for it here. */
 static int store(const struct gemm *gemm, const struct virgo_step *step)
 {
 	const struct dense_product *product = gemm->plan.product;

@@ -8,7 +8,7 @@ $(O)/examples/virgo/gemm_stores: $(O)/obj/examples/virgo/gemm_stores.o $(LIBCOMM
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(JSON_LIBS) -lm
 
 # For mimic sim: the kernels of the modelled cluster stand for virgo_gemm's products; gemm_stores needs no library
-# there, either. Only the example itself is compiled with its flags, not what it shares with others.
+# there, either. Only the example itself is compiled with its flags, not its shared files.
 SIM_GEMMS := $(addprefix $(O)/sim/examples/virgo/,gemm gemm_stores gemm_swish gemm_two_units flash_attention)
 
 all: $(if $(and $(IS_X86_64),$(HAS_SIM)),$(SIM_GEMMS))

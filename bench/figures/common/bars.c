@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Error bars: over the ranges of what a paper does not say. A table of them is checked in, as making it takes long. */
+/* Error bars: over the ranges of parameters that a paper omits. A table of them is checked in, as it takes long. */
 #include <stdlib.h>
 
 #include "bench/figures/common/common.h"

@@ -12,8 +12,8 @@ enum chart_form { CHART_BARS, CHART_LINES, CHART_MAP };
 struct chart {
 	enum chart_form form;
 	const char *title;
-	const char *across;	/* what the rows are */
-	const char *up;		/* what the values are; of a map, what the rows are, and `across` the columns */
+	const char *across;	/* the meaning of the rows */
+	const char *up;		/* that of the values; of a map, of the rows, and `across` of the columns */
 	bool is_log;		/* of lines: the rows are numbers, a power of two apart */
 };
 

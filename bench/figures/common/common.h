@@ -12,7 +12,7 @@
 
 /* --- error.c: "figures: ..." on standard error. -1. */
 int figures_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The command that failed, and the first line of what it wrote on standard error. */
+/* The command that failed, and the first line of its standard error. */
 void figures_tell_failure(const struct job *job);
 
 /* --- options.c ---------------------------------------------------------------------------- */
@@ -86,7 +86,7 @@ int figures_finish(FILE *file);
 /* Draws NAME.svg of NAME.csv: bars, a group for each line; lines over its first column; or a map of 0 to 1. */
 int figures_plot(const char *output, const char *name, const struct chart *chart);
 
-/* --- gates.c: what must come out, and null models, which must not have all of it ------------ */
+/* --- gates.c: required results, and null models, which must not have all of them ------------ */
 
 struct gate {
 	const char *text;
@@ -105,7 +105,7 @@ bool null_tell(const char *name, const struct gate *own, const struct gate *gate
 
 enum verdict {
 	REPRODUCED,		/* the paper's number, and the null model does not get it */
-	CONSISTENT,		/* what the paper says, but the null model gets it, too */
+	CONSISTENT,		/* as the paper says, but the null model gets it, too */
 	IN_KIND, DEVIATES, NO_DATA, VERDICTS
 };
 
@@ -116,7 +116,7 @@ struct judgement {
 	bool is_near;		/* the paper gives something that can be reproduced, and this is it */
 	bool is_in_kind;
 	bool has_null;		/* a null model with data */
-	bool null_holds;	/* what the paper says is true of one, too */
+	bool null_holds;	/* the paper's statement is true of one, too */
 };
 
 enum verdict verdict_of(struct judgement judgement);

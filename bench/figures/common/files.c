@@ -39,7 +39,7 @@ int figures_finish(FILE *file)
 	return is_bad ? figures_error("cannot write: %s", strerror(errno)) : 0;
 }
 
-/* Of a file of ours: nobody else has it. */
+/* For a temporary file, which no other process has. */
 static int read_table(struct chart_table *table, const char *output, const char *name)
 {
 	char path[4096], *text = NULL;

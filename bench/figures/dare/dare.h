@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* make figures-dare: the DARE paper's rows from runs of `mimic sim --soc dare`, beside what the paper says. */
+/* make figures-dare: the DARE paper's rows from runs of `mimic sim --soc dare`, beside the paper's values. */
 #ifndef BENCH_FIGURES_DARE_H
 #define BENCH_FIGURES_DARE_H
 
@@ -53,7 +53,7 @@ struct dare_result {
 struct dare_runs {
 	const char *build, *data, *output;
 	const char *name;		/* in front of those of the reports */
-	const struct dare_runs *same;	/* what is the same command there is not run again; NULL: none */
+	const struct dare_runs *same;	/* commands that are the same there are not run again; NULL: none */
 	unsigned int jobs;
 	struct dare_set sets[DARE_SETS];
 	size_t set_count;
@@ -123,7 +123,7 @@ double dare_best_filling(const struct dare_runs *runs, enum dare_kernel kernel, 
 #define DARE_GATES 15
 /* "grows" (D19, D20, gate 15); dare_paper.csv says when this was chosen. */
 #define DARE_GROWTH 1.01
-/* True: it holds. `seen` gets what was seen. */
+/* True: it holds. `seen` gets the observed values. */
 bool dare_gate(const struct dare_runs *runs, unsigned int number, char *seen, size_t size);
 /* All of them. */
 void dare_gates(struct gate *gates, const struct table *texts, const struct dare_runs *runs);
@@ -157,7 +157,7 @@ const struct dare_null *dare_nulls_next(const struct dare_nulls *nulls, const ch
 /* How many null models pass every gate that the model passes on the same data sets. */
 unsigned int dare_nulls_check(const struct dare_nulls *nulls, const struct table *gates);
 
-/* --- values.c: what a row is in some runs --------------------------------------------------------- */
+/* --- values.c: the values of a row in runs ------------------------------------------------------- */
 
 struct dare_outcome {
 	double value;		/* 0: nothing is compared, or there is no data */
@@ -170,7 +170,7 @@ struct dare_outcome dare_row_value(const struct dare_runs *runs, unsigned int nu
 /* --- rows.c: the paper's rows and their verdicts --------------------------------------------------- */
 
 struct dare_row {
-	const char *id, *where, *workload, *what, *paper, *kind, *ours;	/* the paper's words, and what we take for it */
+	const char *id, *where, *workload, *what, *paper, *kind, *ours;	/* the paper's words, and our measurement for it */
 	unsigned int number;
 	double low, high;
 	struct dare_outcome value;
@@ -193,12 +193,12 @@ struct dare_rows {
 
 /* 0, or -1 with the reason said. */
 int dare_rows_read(struct dare_rows *rows, const char *folder);
-/* It is what the paper says. */
+/* It is as the paper says. */
 bool dare_row_holds(const struct dare_row *row, const struct dare_outcome *outcome);
 /* `nulls`: NULL: none were run. */
 void dare_rows_judge(struct dare_rows *rows, const struct dare_runs *runs, const struct dare_nulls *nulls);
 
-/* --- effects.c: what each range moves ---------------------------------------------------------------- */
+/* --- effects.c: the effects of each range ------------------------------------------------------------- */
 
 /* The model with one parameter at an end of its range. */
 struct dare_end {
@@ -207,11 +207,11 @@ struct dare_end {
 };
 
 /*
- * effects.csv: each row's change at each end; shapes.csv: at how many ends what a row says is as in the model itself.
+ * effects.csv: each row's change at each end; shapes.csv: at how many ends a row's statement is as in the model itself.
  * `ends` begins with the model itself, which `count` has, too. 0, or -1 with the reason said.
  */
 int dare_effects_write(const struct dare_rows *rows, const struct dare_end *ends, size_t count, const char *commit);
-/* The comment lines of a table that is checked in: of what it is. The caller frees it. NULL: no memory. */
+/* The comment lines of a table that is checked in: its origin. The caller frees it. NULL: no memory. */
 char *dare_ranges_head(const char *what, const struct dare_runs *model, const char *commit);
 
 /* --- ranges.c --------------------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@ struct gate_view {
 	bool is_open;
 };
 
-/* One thing that must hold; what was seen is what did not, or the last one. */
+/* One condition of a gate; `seen` describes the one that failed, or the last one. */
 static void expect(struct gate_view *view, bool holds, const char *format, double a, double b)
 {
 	if (!view->is_open)

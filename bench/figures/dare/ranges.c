@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * make figures-dare-ranges: how far each row moves over the ranges of what the paper does not say (dare_ranges.csv), one
+ * make figures-dare-ranges: how far each row moves over the ranges of omitted parameters (dare_ranges.csv), one
  * parameter of the hardware or of the code at a time, on the data sets of null models.
  */
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Verdicts on the rows of dare_paper.csv: of what is computed of our runs, and of those of the rows' null models. */
+/* Verdicts on the rows of dare_paper.csv: on values from our runs, and from those of the rows' null models. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,7 @@ figures: $(FIGURES_DARE)
 figures-dare: all $(FIGURES_DARE)
 	$(Q)$(FIGURES_DARE_RUN)
 
-# How far each row moves over the ranges of what the paper does not say. Of build/figures-dare-ranges error_bars.csv, effects.csv and
+# How far each row moves over the ranges of omitted parameters. Of build/figures-dare-ranges error_bars.csv, effects.csv and
 # shapes.csv are checked in as dare_error_bars.csv, dare_effects.csv and dare_shapes.csv.
 figures-dare-ranges: all $(FIGURES_DARE)
 	$(Q)$(FIGURES_DARE) --build $(O) --tables bench/figures --output $(O)/figures-dare-ranges --jobs $(FIGURES_JOBS) --ranges \

@@ -6,7 +6,7 @@
 
 #include "bench/figures/dare/dare.h"
 
-/* Tables and what is run, without results. */
+/* Tables and commands, without results. */
 static struct dare_runs *copy(const struct dare_runs *runs)
 {
 	struct dare_runs *new = calloc(1, sizeof(*new));
@@ -50,7 +50,7 @@ struct dare_runs *dare_runs_small(const struct dare_runs *runs)
 	return NULL;
 }
 
-/* What "OLD=NEW ..." has for it, or itself. Modes and forms have no common names but the words that are listed. */
+/* Its new name in "OLD=NEW ...", or itself. Modes and forms have no common names but the words that are listed. */
 static const char *replace(char *const *instead, const char *word)
 {
 	size_t length = strlen(word);

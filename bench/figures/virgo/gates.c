@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The gates of virgo_gates.csv, which has their text. Those of cycles must hold with nothing fitted and with what is fitted. */
+/* The gates of virgo_gates.csv, which has their text. Those of cycles must hold without and with fitted parameters. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ struct gate_state {
 	bool is_open;
 };
 
-/* One thing that must hold; what was seen is what did not, or the last one. */
+/* One condition of a gate; `seen` describes the one that failed, or the last one. */
 static void expect(struct gate_state *state, bool holds, const char *format, const char *where, double a, double b)
 {
 	if (!state->is_open)
@@ -152,7 +152,7 @@ static void gate_of_array(struct gate_state *state)
 
 	expect(state, large < usual && usual < small && large > 0, "%s: %.0f cycles, of 64 %.0f", "tiles of 128", large, usual);
 	expect(state, dim_16 < 0.6 * usual && usual < 0.6 * dim_4 && dim_16 > 0, "%s: %.0f cycles, of 8 %.0f", "an array of 16", dim_16, usual);
-	/* Its multiplication, 256 cycles, is shorter than the load, 1440: what is left to gain is little. */
+	/* Its multiplication, 256 cycles, is shorter than the load, 1440: little is left to gain. */
 	expect(state, dim_32 > 0.85 * dim_16 && dim_16 > 0, "%s: %.0f cycles, of 16 %.0f", "an array of 32", dim_32, dim_16);
 	for (const char *const *dim = (const char *const[]){ "dim 4", "dim 16", "dim 32", NULL }; *dim; dim++)
 		expect(state, tensor > 0 && what_if(state, *dim, "tc") == tensor, "TC, %s: %.0f cycles, of 8 %.0f", *dim,
@@ -217,7 +217,7 @@ static void gate_of_swish(struct gate_state *state)
 	}
 }
 
-/* That results are right is what a point's exit status says: one that is wrong ends all before this. */
+/* A point's exit status tells whether its results are right: a wrong one ends all before this. */
 static void gate_of_results(struct gate_state *state)
 {
 	for (size_t i = 0; i < VIRGO_TABLE_DESIGNS; i++) {

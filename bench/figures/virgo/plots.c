@@ -23,7 +23,7 @@ static double table_2(const struct virgo_view *view, unsigned int line, unsigned
 	return virgo_utilisation(virgo_gemm_result(view->runs, virgo_sizes[line], virgo_designs[column / 2]), 64);
 }
 
-/* uJ of a product; nothing fitted, then with what is fitted */
+/* uJ of a product; without and then with fitted parameters */
 static double energy(const struct virgo_view *view, unsigned int line, unsigned int column)
 {
 	const struct virgo_result *result = virgo_gemm_result(line < 2 ? view->runs : view->fits, "512", line % 2 ? "virgo-dma" : "tc-dma");
@@ -52,7 +52,7 @@ static double swish(const struct virgo_view *view, unsigned int line, unsigned i
 static double two_units(const struct virgo_view *view, unsigned int line, unsigned int column)
 {
 	static const char *const pairs[] = { "two 30", "two", "two", "two 80", "two 110" };
-	/* 60 is what is fitted. */
+	/* 60 is the fitted value. */
 	const struct virgo_runs *runs = line == 2 ? view->fits : view->runs;
 
 	return column ? virgo_serial(runs, pairs[line]) : virgo_parallel(runs, pairs[line]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* make figures-virgo-ranges: how far each row moves over the ranges of what is assumed (virgo_ranges.csv), one parameter at a time. */
+/* make figures-virgo-ranges: how far each row moves over the ranges of assumptions (virgo_ranges.csv), one parameter at a time. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

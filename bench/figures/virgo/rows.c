@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Verdicts on the rows of virgo_paper.csv: of what is computed of our runs, and of those of the rows' null models. */
+/* Verdicts on the rows of virgo_paper.csv: on values from our runs, and from those of the rows' null models. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static bool is_kind(const struct virgo_row *row, const char *kind)
 	return strcmp(row->kind, kind) == 0;
 }
 
-/* A reduction is compared by what is left: 71 % and 77 % are not near each other, as 29 % and 23 % are not. */
+/* A reduction is compared by the remainder: 71 % and 77 % are not near each other, as 29 % and 23 % are not. */
 double virgo_row_ratio(const struct virgo_row *row, const struct virgo_outcome *outcome, unsigned int which)
 {
 	double ours = outcome->values[which], paper = row->values[which];

@@ -16,7 +16,7 @@ figures: $(FIGURES_VIRGO)
 figures-virgo: all $(FIGURES_VIRGO)
 	$(Q)$(FIGURES_VIRGO_RUN)
 
-# How far each row moves over the ranges of what is assumed. build/figures-virgo-ranges/error_bars.csv is checked in as virgo_error_bars.csv.
+# How far each row moves over the ranges of assumptions. build/figures-virgo-ranges/error_bars.csv is checked in as virgo_error_bars.csv.
 figures-virgo-ranges: all $(FIGURES_VIRGO)
 	$(Q)$(FIGURES_VIRGO) --build $(O) --tables bench/figures --output $(O)/figures-virgo-ranges --jobs $(FIGURES_JOBS) --ranges \
 		--commit "$$(git describe --always --dirty --exclude '*' 2>/dev/null || echo unknown)"

@@ -25,7 +25,7 @@ static struct virgo_outcome utilisations(const struct virgo_runs *runs, const ch
 	return outcome;
 }
 
-/* V23: points that are lost with the middle one of what an activation may take, Virgo first. */
+/* V23: points that are lost with the middle value of an activation's cost, Virgo first. */
 static struct virgo_outcome swish(const struct virgo_runs *runs)
 {
 	const unsigned int middle = virgo_swishes[VIRGO_SWISHES / 2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* make figures-virgo: the Virgo paper's rows from runs of `mimic sim --soc virgo`, beside what the paper says. */
+/* make figures-virgo: the Virgo paper's rows from runs of `mimic sim --soc virgo`, beside the paper's values. */
 #ifndef BENCH_FIGURES_VIRGO_H
 #define BENCH_FIGURES_VIRGO_H
 
@@ -91,7 +91,7 @@ struct virgo_null {
 	const char *name;
 	const char *moves;		/* designs whose cycles its mechanism is part of */
 	bool is_gate;			/* gate 5 has it */
-	bool is_slight;			/* it moves nobody by as much as others must be moved */
+	bool is_slight;			/* its effect on each design is below that required of others */
 	struct virgo_runs *runs;
 };
 
@@ -118,12 +118,12 @@ struct virgo_rows;
 
 struct virgo_view {
 	const struct virgo_runs *runs;	/* nothing fitted */
-	const struct virgo_runs *fits;	/* with what is fitted */
+	const struct virgo_runs *fits;	/* with fitted parameters */
 	const struct virgo_nulls *nulls;
 	const struct virgo_rows *rows;	/* of plots; else NULL */
 };
 
-/* True: it holds. `seen` gets what was seen. */
+/* True: it holds. `seen` gets the observed values. */
 bool virgo_gate(const struct virgo_view *view, unsigned int number, char *seen, size_t size);
 /* All of them. */
 void virgo_gates(struct gate *gates, const struct table *texts, const struct virgo_view *view);
@@ -142,7 +142,7 @@ struct virgo_outcome {
 struct virgo_outcome virgo_row_value(const struct virgo_runs *runs, unsigned int number);
 
 struct virgo_row {
-	const char *id, *where, *workload, *what, *paper, *unit, *kind, *ours;	/* the paper's words, and what we take for it */
+	const char *id, *where, *workload, *what, *paper, *unit, *kind, *ours;	/* the paper's words, and our measurement for it */
 	unsigned int number, count;	/* of values */
 	double values[VIRGO_VALUES];	/* the paper's */
 	struct virgo_outcome value, fitted;
@@ -151,7 +151,7 @@ struct virgo_row {
 	struct bar bar;			/* of virgo_error_bars.csv */
 	const char *verdict, *fitted_verdict;
 	const char *why;		/* of one that is not reproduced */
-	const char *note;		/* what its value rests on */
+	const char *note;		/* the basis of its value */
 };
 
 #define VIRGO_ROWS_MAX 32
@@ -164,9 +164,9 @@ struct virgo_rows {
 
 /* 0, or -1 with the reason said. */
 int virgo_rows_read(struct virgo_rows *rows, const char *folder);
-/* It is what the paper says. */
+/* It is as the paper says. */
 bool virgo_row_holds(const struct virgo_row *row, const struct virgo_outcome *outcome);
-/* Ours by the paper's, of a reduction what is left of both; 0: one of them is not there. */
+/* Ours by the paper's, of a reduction the remainders of both; 0: one of them is not there. */
 double virgo_row_ratio(const struct virgo_row *row, const struct virgo_outcome *outcome, unsigned int which);
 void virgo_rows_judge(struct virgo_rows *rows, const struct virgo_view *view);
 
@@ -185,7 +185,7 @@ int virgo_plots_write(const struct virgo_view *view);
 
 /* --- output.c --------------------------------------------------------------------------------------- */
 
-/* `fits`: the settings of what is fitted. */
+/* `fits`: the settings of fitted parameters. */
 void virgo_print_rows(const struct virgo_rows *rows, const char *fits);
 /* Cycles without each mechanism. */
 void virgo_print_nulls(const struct virgo_view *view);

@@ -8,7 +8,7 @@
  * - Tiles take turns between two sets of registers, so that the loads of a tile need not wait for the mma of
  *   the one before.
  * - The result of a tile is stored behind the loads of the next tile, in front of its mma. In program order
- *   these loads come first, so they must not touch what is still to be stored. Where they do, the store comes first.
+ *   these loads come first, so they must not touch rows that are still to be stored. Where they do, the store comes first.
  * - plain: a tile is one block, or several that follow each other from top to bottom without a gap, up to 16 rows.
  *   gsa: a tile is any blocks of a block column, up to 16 rows. Their addresses are vectors in memory, ready
  *   before the kernel begins: the paper leaves them to a thread of their own (section III-B).
@@ -36,7 +36,7 @@ enum stream_merge {
 struct stream_code {
 	enum stream_merge merge;
 	bool stores_at_once;	/* behind a tile's last mma */
-	bool has_one_set;	/* of registers. So stores come at once: the next tile loads what they read */
+	bool has_one_set;	/* of registers. So stores come at once: the next tile loads rows that they write */
 };
 
 static inline bool stream_stores_at_once(const struct stream_code *code)
@@ -44,7 +44,7 @@ static inline bool stream_stores_at_once(const struct stream_code *code)
 	return code->stores_at_once || code->has_one_set;
 }
 
-/* --- tiles.c: what a kernel walks over ------------------------------------------------------ */
+/* --- tiles.c: the tiles of a kernel --------------------------------------------------------- */
 
 /* The tiles of all block columns, from left to right, in a column from top to bottom. */
 struct tiling {
@@ -74,7 +74,7 @@ static inline unsigned int chunk_width(size_t width, size_t chunk)
 }
 
 /*
- * A vector of addresses takes 128 bytes, whatever number of rows it is for, as in libdare's ring. All rows of
+ * A vector of addresses takes 128 bytes, for any number of rows, as in libdare's ring. All rows of
  * all tiles, `width` elements from `base` on, each chunk by a vector of its own, in the order in which the
  * kernel uses them. `vectors` has 16 for each tile and chunk.
  */

@@ -142,7 +142,7 @@ void task_free(struct task *task)
 	sparse_matrix_free(&task->s);
 }
 
-/* --- what is measured -------------------------------------------------------------------------- */
+/* --- measured code ---------------------------------------------------------------------------- */
 
 static void begin(struct task_run *run)
 {

@@ -26,7 +26,7 @@ struct task {
 	float *a;			/* rows x width: A; of SpMM none */
 	float *b;			/* columns x width: B, or D */
 	float *result;			/* C; P of SDDMM: a value for each element of S */
-	float *right;			/* what it must be */
+	float *right;			/* the right result */
 	size_t results;
 	uint64_t macs;			/* that the result needs */
 };
@@ -39,7 +39,7 @@ struct task_run {
 	size_t tiles;			/* of the streams' own forms */
 	struct measure measure;
 	bool is_verified;
-	struct dare_statistics counters;	/* what the run added */
+	struct dare_statistics counters;	/* the increase by the run */
 	struct message message;		/* why not verified, or why task_run() failed */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The loops of the paper's kernels, element by element: what `mimic sim` times.
+ * The loops of the paper's kernels, element by element, for `mimic sim`.
  * Each function is the work of one thread on the rows from `begin` to `end`.
  *
  *	doall		every thread does its share of the rows
@@ -70,7 +70,7 @@ void sdhp_lima(const struct sdhp_loop *loop, uint32_t begin, uint32_t end, struc
 /*
  * One pull level of a breadth-first search: found[v] = 1 for each vertex v without a
  * level that has a neighbour of level `current`. It looks at all neighbours, as a
- * push from the frontier would: what an edge reads is the same.
+ * push from the frontier would: an edge reads the same data.
  */
 struct bfs_loop {
 	struct pattern a;
@@ -86,7 +86,7 @@ void bfs_execute(const struct bfs_loop *loop, uint32_t begin, uint32_t end, stru
 void bfs_push(const struct bfs_loop *loop, uint32_t begin, uint32_t end, struct shared_queue *shared);
 void bfs_pop(const struct bfs_loop *loop, uint32_t begin, uint32_t end, struct shared_queue *shared);
 void bfs_lima(const struct bfs_loop *loop, uint32_t begin, uint32_t end, struct maple *maple, unsigned int queue);
-/* DeSC: only the Supply side stores, and waits for what the Compute side found of each edge. */
+/* DeSC: only the Supply side stores, and waits for the Compute side's result of each edge. */
 void bfs_supply(const struct bfs_loop *loop, uint32_t begin, uint32_t end, struct maple *maple, unsigned int queue,
 		unsigned int back);
 void bfs_compute(const struct bfs_loop *loop, uint32_t begin, uint32_t end, struct maple *maple, unsigned int queue,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * MAPLE's operations as the paper's API has them: what is consumed is returned, and
+ * MAPLE's operations as the paper's API has them: consumed words are returned, and
  * nothing can fail. They are calls of libmaple; an error of the device ends the
  * program. sim/costs has this header as stores and loads, which the paper's API is.
  */

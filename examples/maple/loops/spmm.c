@@ -7,7 +7,7 @@
 #include "examples/maple/loops/loops.h"
 #include "examples/maple/loops/operations.h"
 
-/* Moves what is in `sum` to row `row` of C; leaves zeros. */
+/* Moves the contents of `sum` to row `row` of C; leaves zeros. */
 static void gather(const struct spmm_loop *loop, uint32_t row, uint64_t *sum)
 {
 	uint32_t columns = loop->b.columns, *c_column = loop->c_column;

@@ -49,7 +49,7 @@ struct loop_kernel {
 	const char *unit;
 	/*
 	 * NULL with a message. The matrix stays as it is. Arrays that loops read lie in whole pages (array_alloc()), the loop's
-	 * structure, too: malloc() places by what was there before, such as reading a file or generating a graph, and
+	 * structure, too: malloc() places by earlier allocations, such as reading a file or generating a graph, and
 	 * virtual time would show it.
 	 */
 	void *(*create)(const struct csr *matrix, const struct loop_options *options, struct message *message);
@@ -79,7 +79,7 @@ int pattern_make(struct pattern *pattern, const struct csr *csr, struct message 
 void pattern_free(struct pattern *pattern);
 /* The first row of a share, such that all have about as many elements; that of share `shares` is rows. */
 uint32_t pattern_share(const struct pattern *pattern, unsigned int share, unsigned int shares);
-/* Integers from 1 to 1000 of whatever the matrix holds: products and sums are exact and never 0. */
+/* Integers from 1 to 1000, made of any matrix's values: products and sums are exact and never 0. */
 uint64_t pattern_value(const struct csr *csr, uint64_t j);
 
 /* One form, by all threads. 0, or -errno with a message; *cycles is 0 outside of `mimic sim`. */

@@ -173,7 +173,7 @@ int team_run(const struct loop_kernel *kernel, void *state, enum loop_form form,
 
 	if (kernel->is_decoupled(form) && threads % 2 == 1)
 		return message_set(message, -EINVAL, "--threads %u: a decoupled form needs an even number", threads);
-	/* Whole pages, and zeroed: in virtual time nothing may depend on what malloc() had before. */
+	/* Whole pages, and zeroed: in virtual time nothing may depend on earlier allocations. */
 	shared = array_alloc(threads, sizeof(*shared));
 	team.member = calloc(threads, sizeof(*team.member));
 	if (!shared || !team.member) {

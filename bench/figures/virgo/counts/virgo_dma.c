@@ -2,7 +2,7 @@
 /* Design virgo-dma: one thread drives unit and DMA, and the others wait at the barrier behind the last tile. */
 #include "machine.h"
 
-/* C goes to memory by four commands, and nobody waits for it. */
+/* C goes to memory by four commands, and no thread waits for it. */
 INLINE void store_out(uint32_t *c, uint32_t n)
 {
 	command(0x127b, TILE / 8, 0, TILE / 8 << 16 | TILE / 8, 0);
