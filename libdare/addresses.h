@@ -34,7 +34,7 @@ struct dare_addresses {
 	const void *context;
 	pthread_t thread;
 
-	/* Guards what follows; held by neither thread while it works on tiles. */
+	/* Guards the members below; held by neither thread while it works on tiles. */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	uint64_t filled;	/* segments that the address thread has handed over */

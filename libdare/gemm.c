@@ -46,7 +46,7 @@ struct gemm {
 	unsigned int c_turn;
 
 	uint32_t mcfg, mld[DARE_REGISTERS], mst[4], mma[2][2];
-	uint64_t csr[DARE_CSR_COUNT];	/* as they are after what was emitted */
+	uint64_t csr[DARE_CSR_COUNT];	/* their values after the instructions so far */
 	int error;
 };
 
@@ -186,7 +186,7 @@ static char *find_tiles(struct place places[2], const char *busy, const struct d
 	return place->tiles;
 }
 
-/* Packs `next` while the device works on `current`; then lets it work on that, and unpacks what is complete. */
+/* Packs `next` while the device works on `current`; then lets it work on that, and unpacks complete tiles. */
 static void advance(struct gemm *gemm, struct block *current, struct block *next)
 {
 	next->a_tiles = find_tiles(gemm->a_places, current->a_tiles, &gemm->a, &next->a);
@@ -295,7 +295,7 @@ static void encode_words(struct gemm *gemm)
 	}
 }
 
-/* The CSRs as after reset; the caller may have left them otherwise, and 0 is what they never are. */
+/* The CSRs as after reset; the caller may have left them otherwise, and they are never 0. */
 static int restore_shape(struct gemm *gemm)
 {
 	int error = dare_make_room(gemm->dare, STEP_VALUES);

@@ -34,7 +34,7 @@ int dare_stream_finish(struct dare_stream *stream)
 	dare_stream_m(stream, DARE_ROWS);
 	dare_stream_k(stream, DARE_ROW_BYTES);
 	dare_stream_n(stream, DARE_ROWS);
-	/* Also after an error: nothing may be on its way when the caller frees what it works on. */
+	/* Also after an error: no instruction may be in flight when the caller frees its operands. */
 	error = dare_fence(stream->dare);
 	return stream->error ? stream->error : error;
 }

@@ -124,7 +124,7 @@ struct dare_operand {
 int dare_operand_check(const struct dare_operand *operand);
 
 /*
- * The form that is meant: DARE_AUTO is what the handle's profile says, and where it says nothing GSA
+ * The form that is used: DARE_AUTO is the form of the handle's profile, and where that has none GSA
  * for blocks under `threshold`. -EINVAL: no such form.
  */
 int dare_form_choose(const struct dare *dare, enum dare_profiled kernel, enum dare_form form,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Profile-guided choice of a form (section V-A1 of the paper: offline, by kernel and B). `mimic sim
- * --profile` writes the file (tools/sim/profile.c) from what dare_profile_ran() has told it.
+ * --profile` writes the file (tools/sim/profile.c) from the calls of dare_profile_ran().
  */
 #include "profile.h"
 

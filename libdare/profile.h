@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Which form of a sparse kernel is faster: what a profile says of it, and what a run in virtual time tells for one. */
+/* The faster form of a sparse kernel: read from a profile, or reported for one by a run in virtual time. */
 #ifndef DARE_PROFILE_H
 #define DARE_PROFILE_H
 

@@ -6,7 +6,7 @@
  *
  * A row is cut into chunks of 64 bytes. Four chunks of B stay in registers while
  * all of the block column is computed; longer rows take several rounds, and sums
- * go on from what P holds.
+ * go on from those in P.
  *
  * Registers: m0 sums; m1 to m3 chunks of A, and their addresses before (GSA); m4 to
  * m7 chunks of B.
@@ -23,7 +23,7 @@ enum { M_P = 0, M_A = 1, M_B = 4 };
 
 struct sddmm {
 	const struct dare_element *element;
-	uint64_t row_bytes;		/* of a row of A and B without what is behind it */
+	uint64_t row_bytes;		/* of a row of A and B without its padding */
 	uint64_t a;
 	uint64_t lda;			/* bytes */
 	uint64_t b;

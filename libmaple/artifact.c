@@ -6,7 +6,7 @@
  *     32 bits against the queue's base register; a payload with anything in its
  *     upper half is two indices.
  *   - LIMA has one A for the tile and takes B from queue 0's base register.
- *   - A loop that finds the loop FIFO full is lost without a word.
+ *   - A loop that finds the loop FIFO full is dropped silently.
  */
 #include <sched.h>
 #include <time.h>
@@ -64,7 +64,7 @@ static int set_base(struct maple *maple, unsigned int queue, uint64_t base, unsi
 		return 0;
 	/*
 	 * Queue 0's is changed by several threads, and posts of two threads have no
-	 * order: an access takes effect after what all of them have posted.
+	 * order: an access takes effect after the posts of all of them.
 	 */
 	if (queue == 0)
 		posted = maple_store_register(maple, operation, queue, base);
@@ -346,7 +346,7 @@ static int artifact_lima_produce(struct maple *maple, unsigned int queue, const 
 	return push_loop(maple, queue, operation, a, b, begin, end);
 }
 
-/* The MMU page tells the page only; the device's own counters tell how many. */
+/* The MMU page has the last page only; the device's own counters have the number. */
 static int artifact_fault(struct maple *maple, uint64_t *address, uint64_t *count)
 {
 	uint64_t counters[MAPLE_COUNTER_COUNT] = { 0 };

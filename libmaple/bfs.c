@@ -4,8 +4,8 @@
  * irregular access.
  *
  * Where the device fetches levels into a queue, nothing writes level[] until
- * the last fetch of the level is consumed: what the device has fetched is not
- * kept coherent (paper, section 3.6). A bitmap says meanwhile which vertices were found.
+ * the last fetch of the level is consumed: fetched words are not
+ * kept coherent (paper, section 3.6). Meanwhile a bitmap has the vertices that were found.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static int search_plain(struct search *s)
 	return error;
 }
 
-/* A fetched level of -1 is what it was when the level of the search began. */
+/* A fetched level of -1 is the value from the begin of this level of the search. */
 static void visit_fetched(struct search *s, uint32_t u, uint64_t edge, uint32_t fetched)
 {
 	uint32_t v = s->neighbour[edge];

@@ -15,7 +15,7 @@
 
 #define MAPLE_QUEUES_MAX 8
 
-/* What OPEN and CLOSE answer (contract A2). */
+/* The answers of OPEN and CLOSE (contract A2). */
 #define MAPLE_FLAG_CONSUMER 1u
 #define MAPLE_FLAG_PRODUCER 2u
 
@@ -53,7 +53,7 @@ struct maple_queue {
 struct maple;
 
 /*
- * How a profile of the device wants to be told. Roles and alignment are checked
+ * How a profile of the device encodes operations. Roles and alignment are checked
  * already. indices() counts the words it produced; for the others the caller does.
  */
 struct maple_encoding {
@@ -102,7 +102,7 @@ int maple_error(int error, const char *format, ...) __attribute__((format(printf
 /* A number for the calling thread that no other thread of the process ever has. */
 uint64_t maple_self(void);
 
-/* 0, or -EINVAL (no such queue), -EPERM (the caller has not that role), with text. */
+/* 0, or -EINVAL (no such queue), -EPERM (the caller lacks that role), with text. */
 int maple_check_role(struct maple *maple, unsigned int queue, enum maple_role role);
 
 /* One load or store of a register. */

@@ -78,7 +78,7 @@ static int give_result(const struct maple_lane *lane)
 	return lane->result ? maple_error(lane->result, "%s", lane->text) : 0;
 }
 
-/* The first answer tells whether the role was had; then one for each piece of work. */
+/* The first answer tells whether the caller had the role; then one for each piece of work. */
 static void *access_thread(void *argument)
 {
 	struct maple_lane *lane = argument;
@@ -159,7 +159,7 @@ int maple_lane_close(struct maple_lane *lane, int error)
 	char text[256];
 	int first;
 
-	/* The calls below may fail as well, with a text that says less. */
+	/* The calls below may fail as well, with a less precise text. */
 	snprintf(text, sizeof(text), "%s", maple_error_text());
 	first = lane->is_decoupled ? stop_thread(lane)
 				   : maple_close(lane->maple, lane->queue, MAPLE_PRODUCER);

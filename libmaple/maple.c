@@ -358,8 +358,8 @@ static int check_role_argument(struct maple *maple, unsigned int queue, enum map
 }
 
 /*
- * The device's answer says which roles the caller has now. The artifact's own
- * programs only look whether it is 0, which is wrong for a caller that has the
+ * The device's answer has the roles of the caller now. The artifact's own
+ * programs only test whether it is 0, which is wrong for a caller that has the
  * other role (contract A2).
  */
 int maple_open_role(struct maple *maple, unsigned int queue, enum maple_role role)
@@ -376,7 +376,7 @@ int maple_open_role(struct maple *maple, unsigned int queue, enum maple_role rol
 	if (((uint32_t)flags & flag) == 0)
 		return maple_error(-EBUSY, "queue %u: another thread is its %s", queue,
 				   role_name(role));
-	/* acquire: what the last owner of the role left in struct maple_queue is ours to see */
+	/* acquire: makes the last owner's writes to struct maple_queue visible */
 	atomic_exchange_explicit(role_owner(maple, queue, role), maple_self(),
 				 memory_order_acq_rel);
 	return 0;

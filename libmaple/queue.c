@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Words in, words out, and what the device fetches for a queue. */
+/* Pushes and pops of a queue's words, and the device's fetches for it. */
 #include "internal.h"
 
 static struct mimic_access data_pattern(unsigned int operation, unsigned int queue,
@@ -27,7 +27,7 @@ static ssize_t produce(struct maple *maple, unsigned int queue, unsigned int siz
 
 /*
  * Elements of one load. Where the producer of queue 0 counts the room it has
- * (artifact.c), what is consumed has to be counted before the queue has run dry.
+ * (artifact.c), consumed words have to be counted before the queue has run dry.
  */
 static size_t consume_piece(const struct maple *maple, unsigned int queue, unsigned int size)
 {

@@ -88,7 +88,7 @@ static int finish_staged(struct gemm *gemm)
 	return 0;
 }
 
-/* Sends what moves the tile to where the host finishes it; the one before has left that place. */
+/* Sends the commands that move the tile to the host's staging buffer; the tile before has left it. */
 static int stage(struct gemm *gemm, const struct tile *tile)
 {
 	struct virgo_loop loop = {
@@ -125,7 +125,7 @@ static int adapt_share(struct gemm *gemm, bool may_cut_anew)
 	int error;
 
 	if (gemm->share.count <= limit) {
-		/* The unit does its commands in order: what they use may move without a wait. */
+		/* The unit does its commands in order: their tiles may move without a wait. */
 		if (!gemm->has_staged && virgo_share_grow(unit, &gemm->share) &&
 		    !virgo_plan_move(unit, gemm->product, &gemm->share, &gemm->plan))
 			return virgo_fail(-EIO, "a tile does not fit into a larger share");
@@ -253,8 +253,8 @@ static int multiply_tile(struct gemm *gemm, const struct tile *tile)
 }
 
 /*
- * An error makes the unit drop what follows; there is no sense in sending it all. But a
- * look waits until all that was sent is taken, so that the unit nearly runs dry.
+ * After an error the unit drops all later commands, so sending them is of no use. But a
+ * check waits until the unit has taken all that was sent, so that its queue nearly runs dry.
  */
 static int look_for_errors(struct gemm *gemm)
 {

@@ -44,7 +44,7 @@ struct copies {
 	size_t rows, columns;		/* of A and B that there is room for; all columns without copies */
 	char *a[2], *b;			/* NULL: operands are loaded where they are */
 	char *c[2];			/* NULL: results are stored where they belong */
-	struct tile stored[2];		/* what of C is there; no rows: nothing */
+	struct tile stored[2];		/* tiles of C in the place; no rows: none */
 	size_t row, column;		/* the first ones that are there */
 	unsigned int turn;		/* which place of A and of C */
 	uint64_t last_row;		/* when the row of tiles before this one began */
@@ -67,7 +67,7 @@ void virgo_copies_use_c(const struct copies *copies, struct virgo_loop *loop, co
 
 /* Sums of one row, as they leave the accumulator, become elements of C. */
 void virgo_finish_row(const struct virgo_product *product, void *c, const void *sums, size_t count);
-/* A product without any k: C is what its sums begin with. */
+/* A product without any k: C is the begin of its sums. */
 void virgo_finish_empty(const struct virgo_product *product);
 /* Bytes of an element of C. */
 size_t virgo_result_size(const struct virgo_product *product);

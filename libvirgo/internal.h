@@ -69,7 +69,7 @@ struct virgo_unit {
 
 struct virgo_share {
 	unsigned int first, count;	/* parts; count is a power of two */
-	unsigned int changes;		/* that have been looked at */
+	unsigned int changes;		/* that have been checked */
 };
 
 struct virgo {
@@ -80,7 +80,7 @@ struct virgo {
 	unsigned int unit_count;
 	struct virgo_unit unit[VIRGO_UNITS_MAX];
 
-	/* One lock for what units share; nothing is waited for under it but `given_back`. */
+	/* One lock for the state that units share; a holder waits for nothing but `given_back`. */
 	pthread_mutex_t lock;
 	pthread_cond_t given_back;		/* parts became free, or a product ended */
 	uint64_t used;				/* parts, by bit */
@@ -172,16 +172,16 @@ static inline size_t virgo_blocks(const struct virgo_unit *unit, size_t elements
 
 /* --- shares of the shared memory --------------------------------------------- */
 
-/* Waits until others have given up what is too much. -ENOSPC: less than `least` bytes. */
+/* Waits until other units have given up their surplus. -ENOSPC: less than `least` bytes. */
 int virgo_share_take(struct virgo_unit *unit, size_t least, struct virgo_share *share);
 void virgo_share_give_back(struct virgo_unit *unit, const struct virgo_share *share);
 /* The share that a product would have now. */
 int virgo_share_guess(struct virgo *virgo, size_t least, struct virgo_share *share);
 /* How large it may be, in parts. A product that has more lets the unit finish, and shrinks the share. */
 unsigned int virgo_share_limit(const struct virgo *virgo);
-/* To `count` parts: less may be allowed by now, but the caller has only looked at this. */
+/* To `count` parts: less may be allowed by now, but the caller has checked only this. */
 void virgo_share_shrink(struct virgo_unit *unit, struct virgo_share *share, unsigned int count);
-/* Takes what has become free beside it, if it may. Answers whether it did. */
+/* Takes free parts beside it, if allowed. Answers whether it did. */
 bool virgo_share_grow(struct virgo_unit *unit, struct virgo_share *share);
 
 static inline size_t virgo_part_bytes(const struct virgo *virgo)
@@ -194,7 +194,7 @@ static inline size_t virgo_part_bytes(const struct virgo *virgo)
 int virgo_gemm_check(const struct virgo_unit *unit, const struct virgo_product *product);
 /* All of it, by this thread. */
 int virgo_gemm_run(struct virgo_unit *unit, const struct virgo_product *product);
-/* Ends the thread, after what it does. */
+/* Ends the thread, after its current product. */
 void virgo_gemm_thread_end(struct virgo_unit *unit);
 
 #endif

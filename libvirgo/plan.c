@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * How large tiles are. A tile of C fills the accumulator, or as much of it as the
- * matrix needs; a step in k fills half of what is left of the share. Larger tiles
+ * matrix needs; a step in k fills half of the rest of the share. Larger tiles
  * mean fewer moves: an element of A or B is moved once for each tile that it is in.
  */
 #include "gemm.h"

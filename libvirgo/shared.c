@@ -217,7 +217,7 @@ int virgo_share_guess(struct virgo *virgo, size_t least, struct virgo_share *sha
 	pthread_mutex_lock(&virgo->lock);
 	largest = share_of(virgo->products + 1);
 	*share = (struct virgo_share){ .count = largest };
-	/* Others will have given up what is too much. */
+	/* Other units will have given up their surplus. */
 	if (!any_larger(virgo, largest))
 		found = find_largest(virgo, largest, least, share);
 	pthread_mutex_unlock(&virgo->lock);

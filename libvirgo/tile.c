@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* LOOP_WS and what configures it: the operations on tiles. */
+/* LOOP_WS and its configuration: the operations on tiles. */
 #include <string.h>
 
 #include "internal.h"
@@ -101,7 +101,7 @@ int virgo_put_loop(struct virgo_unit *unit, const struct virgo_loop *loop)
 	return error ? error : virgo_put(unit, VIRGO_FUNCT_LOOP_WS, rs1, rs2);
 }
 
-/* --- what can be wrong with a tile ---------------------------------------------------------- */
+/* --- checks of a tile ----------------------------------------------------------------------- */
 
 size_t virgo_tile_rows(const struct virgo *virgo, unsigned int number, size_t rows, size_t columns)
 {
@@ -257,7 +257,7 @@ int virgo_dma_load(struct virgo *virgo, unsigned int number, unsigned int flags,
 	if (!a && !b)
 		return virgo_fail(-EINVAL, "virgo_dma_load: both matrices are NULL");
 	loop = loop_of(tile, flags);
-	/* Without an end of B the unit would not look at where A begins. */
+	/* Without an end of B the unit would ignore the begin of A. */
 	if (!b && !loop.b_end)
 		loop.b_end = unit->info.rows;
 	loop.a = a;

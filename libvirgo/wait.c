@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Waiting for commands, and what the unit found wrong with them. */
+/* Waiting for commands, and the unit's errors. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -137,7 +137,7 @@ int virgo_load_fence(struct virgo_unit *unit, uint64_t *status)
 	return error;
 }
 
-/* Waits, whatever comes of it. */
+/* Waits, and ignores errors. */
 static int settle(struct virgo_unit *unit, uint64_t *status)
 {
 	int error = virgo_post_buffer(unit);
@@ -298,7 +298,7 @@ int virgo_forget_error(struct virgo_unit *unit)
 	/* Commands that are still on their way belong to the time before the error was cleared. */
 	int error = settle(unit, &status);
 
-	/* Settings may have been among what was dropped. */
+	/* Settings may have been among the dropped commands. */
 	virgo_forget_settings(unit);
 	return error ? error : virgo_store_register(unit, VIRGO_ERROR, 0);
 }

@@ -76,7 +76,7 @@ int mimic_options_parse(const char *prefix, int argc, char **argv, enum mimic_op
 			return code == 'h' ? OPTIONS_WANT_HELP : OPTIONS_WANT_VERSION;
 		while (i < count && code != CODE(i) && code != options[i].letter)
 			i++;
-		/* An unknown option, or one without its value: getopt has said so. */
+		/* An unknown option, or one without its value: getopt has printed it. */
 		if (i == count)
 			return -EINVAL;
 		error = take(&options[i], context);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The one parser of command lines: of mimic's commands, of mimicd, of the demo and the benchmarks. A list says where values go. */
+/* The one parser of command lines: of mimic's commands, of mimicd, of the demo and the benchmarks. A list has the places of the values. */
 #ifndef MIMIC_OPTIONS_H
 #define MIMIC_OPTIONS_H
 
@@ -20,7 +20,7 @@ struct mimic_option {
 	const char *name;
 	const char **value;
 	struct mimic_option_values *values;
-	/* Is called with its value, NULL if it has none: 0, or -errno when all is said. */
+	/* Is called with its value, NULL if it has none: 0, or -errno after a message. */
 	int (*take)(void *context, const char *value);
 	bool *flag;		/* is set */
 	char letter;		/* 0: has no short form */
@@ -33,7 +33,7 @@ enum mimic_option_order { OPTIONS_ANYWHERE, OPTIONS_FIRST };	/* FIRST: they end 
 enum mimic_options_end { OPTIONS_TAKEN, OPTIONS_WANT_HELP, OPTIONS_WANT_VERSION };
 
 /*
- * The words that are left begin at argv[optind]. One of the ends, or -errno when all is said, in a line that begins with
+ * The words that are left begin at argv[optind]. One of the ends, or -errno after a message, a line that begins with
  * `prefix`.
  */
 int mimic_options_parse(const char *prefix, int argc, char **argv, enum mimic_option_order order,

@@ -13,14 +13,14 @@ struct mimic_recent {
 	uint64_t ticks;
 };
 /*
- * The same, or what it was less than a microsecond ago: to read the counter takes a third of what the clock takes. It
- * never goes back.
+ * The same, or its value less than a microsecond ago: reading the counter takes a third of the time of reading the
+ * clock. It never goes back.
  */
 uint64_t mimic_now_recent(struct mimic_recent *recent);
 /*
  * The thread that calls may not read a clock any more (under strict seccomp, the kernel ends a program that reads the
  * processor's time-stamp counter, with which clock_gettime() does without a system call), or may again. Until then
- * mimic_now() counts the calls of this thread from here on. Threads that it makes later are not told.
+ * mimic_now() counts the calls of this thread from here on. This does not hold for threads that it makes later.
  */
 #pragma GCC visibility push(default)
 void mimic_clock_is_forbidden(bool is_forbidden);

@@ -80,7 +80,7 @@ static bool is_known_section(const char *section, size_t length)
 	return is_known;
 }
 
-/* The first error of a file is the one that is told. */
+/* Only the first error of a file is reported. */
 __attribute__((format(printf, 3, 4)))
 static int fail(struct parser *parser, unsigned int line, const char *format, ...)
 {
@@ -131,7 +131,7 @@ static bool parse_device(const char *text, size_t length, unsigned int *counts, 
 		snprintf(number, sizeof(number), "%.*s", (int)(length - name - 1), text + name + 1);
 		is_form = length - name <= sizeof(number) && parse_number(number, &count);
 	}
-	/* Of a plugin that could not be loaded, which was told then. */
+	/* Of a plugin that could not be loaded, as was reported then. */
 	if (!kind && length && mimic_plugins_trouble())
 		return true;
 	if (!is_form)
@@ -145,7 +145,7 @@ static bool parse_device(const char *text, size_t length, unsigned int *counts, 
 	return !*wrong;
 }
 
-/* false: `wrong` says what is wrong, and `counts` is as it was. */
+/* false: `wrong` names the mistake, and `counts` is as it was. */
 static bool parse_devices(const char *text, unsigned int *counts, char *wrong, size_t size)
 {
 	unsigned int parsed[MIMIC_KINDS_MAX] = { 0 };
@@ -233,7 +233,7 @@ static int on_key(void *user, const char *section, const char *name, const char 
 	}
 	if (!key && !*section)
 		return !fail(parser, parser->line, "key '%.64s' stands before any section", name);
-	/* Of a plugin that could not be loaded, which was told then. */
+	/* Of a plugin that could not be loaded, as was reported then. */
 	if (!key && mimic_plugins_trouble() && !is_known_section(section, strlen(section)))
 		return 1;
 	if (!key)
@@ -246,7 +246,7 @@ static int on_key(void *user, const char *section, const char *name, const char 
 	return take_value(parser, key, value) == 0;
 }
 
-/* libinih says nothing of a section without keys. */
+/* libinih does not report a section without keys. */
 static void look_at_section(struct parser *parser, const char *line)
 {
 	size_t length = strcspn(line + 1, "]");

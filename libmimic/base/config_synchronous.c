@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* MIMIC_SYNCHRONOUS, which is how `mimic run --synchronous` tells the program's devices. */
+/* MIMIC_SYNCHRONOUS, by which `mimic run --synchronous` sets the program's devices. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -80,7 +80,7 @@ static unsigned int mimic_decode_operand_size(const struct decoder *decoder)
 	return decoder->w ? 8 : decoder->operand_16 ? 2 : 4;
 }
 
-/* An opcode's lowest bit says byte or not, nearly everywhere. */
+/* The lowest bit of nearly every opcode: 0 for bytes. */
 static unsigned int mimic_decode_size_of(const struct decoder *decoder, uint8_t opcode)
 {
 	return opcode & 1 ? mimic_decode_operand_size(decoder) : 1;
@@ -165,7 +165,7 @@ static unsigned int mimic_decode_immediate_size(unsigned int size)
 	return size == 8 ? 4 : size;
 }
 
-/* Opcodes whose ModRM.reg says which instruction it is. */
+/* Opcodes whose ModRM.reg selects the instruction. */
 static int mimic_decode_group(struct decoder *decoder, uint8_t opcode)
 {
 	unsigned int size = mimic_decode_size_of(decoder, opcode);

@@ -107,8 +107,8 @@ struct mimic_instruction {
 /*
  * Decodes the instruction at `bytes`, of which `available` may be read.
  * 0; -ENODATA: cannot tell without more bytes, call again with more (never with
- * 15 or more available); -ENOLCK: it locks memory (a lock prefix, whatever
- * follows; xchg); -EOPNOTSUPP: no instruction of the list above, whether
+ * 15 or more available); -ENOLCK: it locks memory (any lock prefix;
+ * xchg); -EOPNOTSUPP: no instruction of the list above, whether
  * valid or not. *instruction is undefined unless 0 is returned.
  */
 int mimic_decode(const uint8_t *bytes, size_t available, struct mimic_instruction *instruction);

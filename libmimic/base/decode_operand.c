@@ -2,9 +2,8 @@
 /*
  * The bytes of an instruction, and operands in memory.
  *
- * Reading past the available bytes yields 0 and marks the decoder short. What
- * is concluded from such a byte is void: mimic_decode() then answers -ENODATA,
- * so an answer never depends on a byte that was not there.
+ * Reading past the available bytes yields 0 and marks the decoder short. mimic_decode()
+ * then answers -ENODATA, so an answer never depends on a byte that was not there.
  */
 #ifdef __KERNEL__
 #include <linux/errno.h>

@@ -22,7 +22,7 @@ enum vector_length {
 	IGNORED,	/* scalar */
 };
 
-/* What EVEX asks of W; VEX and SSE ignore it, except BY_W. */
+/* The value of W that EVEX requires; VEX and SSE ignore it, except BY_W. */
 enum evex_w {
 	W0,
 	W1,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Functions of other libraries that libmimic.so calls, each through a gate (gates_x86.S). The Makefile reads this,
- * too: a line for each. tests/scripts/test-gates.sh says which is missing. Not here: errno's place, data, what does
- * not come back, gnu_get_libc_version(), of which only the address is used, and clock_gettime(), which each access
+ * too: a line for each. tests/scripts/test-gates.sh finds a missing one. Not here: errno's place, data, functions that do
+ * not return, gnu_get_libc_version(), of which only the address is used, and clock_gettime(), which each access
  * calls: where that is not the C library's, each access stores all vector registers.
  */
 GATE(__isoc99_fscanf)

@@ -2,8 +2,8 @@
 /*
  * A signal that came too early is sent again, to the thread itself. Signals with values (the
  * real-time ones) have an order, and others of the same number may be in the kernel's queue by
- * then, before the one that is sent again. So that one is a mark only, and what signals tell goes
- * through a list: each that comes is put at its end, and what is handled is taken from its
+ * then, before the one that is sent again. So that one is a mark only, and the siginfo of signals goes
+ * through a list: each new one is put at its end, and the handler gets the one at its
  * beginning. A mark puts nothing there, and so the list gets empty.
  *
  * Of each number, as many in the list are not due as marks are on their way. Without SA_NODEFER there is
@@ -242,7 +242,7 @@ static bool send_all(struct mimic_thread *self)
 /*
  * All marks have come that the mask lets through. Those that have not were taken by sigwait() in a handler of
  * another number, which got their siginfo, or were discarded by it (SIG_IGN). The siginfo that is left of them would be
- * told in place of the next one.
+ * given to a handler in place of the next one.
  */
 static void forget_taken(struct mimic_thread *self, uint64_t mask)
 {

@@ -38,7 +38,7 @@ bool mimic_kind_number(const char *text, unsigned int *number);
 
 /*
  * The kind is found from now on, as those that are built in; *kind stays as long as the
- * process. 0, -EEXIST or -EINVAL, and `reason` says why.
+ * process. 0, -EEXIST or -EINVAL, and `reason` has the message.
  */
 int mimic_kind_register(const struct mimic_kind *kind, char *reason, size_t size);
 

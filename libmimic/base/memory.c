@@ -13,7 +13,7 @@
 
 #include "libmimic/base/probe.h"
 
-/* Above what 32-bit mappings and a non-PIE program use. */
+/* Above the range of 32-bit mappings and a non-PIE program. */
 #define LOW_START 0x200000000ull
 #define LOW_STEP 0x40000000ull
 #define HUGE_PAGE 0x200000ull
@@ -90,7 +90,7 @@ void *mimic_memory_map_low(size_t size, int flags, int fd)
 
 /*
  * Beyond RLIMIT_FSIZE the kernel sends SIGXFSZ, too, which would end the program. Only
- * this thread's is taken back, and only if it was not there before.
+ * this thread's signal is discarded, and only if none was pending before.
  */
 static int without_signal(int fd, off_t size, int (*call)(int fd, off_t size))
 {

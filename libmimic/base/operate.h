@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The effects of a trapped instruction on general registers and flags, once its
- * bytes are decoded: the value that it stores, and what becomes of a value that
- * it loads. Vector operands are not for here.
+ * bytes are decoded: the value that it stores, and the use of a value that
+ * it loads. Vector operands are in other files.
  *
  * Needs nothing but fixed-width integers, as decode.h: the program's end of the
  * transports and the kernel driver build the same text.

@@ -17,13 +17,13 @@ struct mimic_wait {
 	uint64_t due;	/* when it has to tell; 0: the clock was not read yet, UINT64_MAX: never */
 };
 
-/* The line that a thread that waits tells. */
+/* The line that a waiting thread prints. */
 struct mimic_wait_line {
 	struct mimic_text text;
 	char bytes[400];
 };
 
-/* Reads MIMIC_PATIENCE, and what `mimic run --timeout` sets; once. */
+/* Reads MIMIC_PATIENCE, and the time limit of `mimic run --timeout`; once. */
 void mimic_patience_from_environment(void);
 
 /* For the first time the time is set that counts; then the answer is whether it is over. */

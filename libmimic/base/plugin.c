@@ -86,7 +86,7 @@ static bool is_ours(const struct mimic_plugin *plugin, char *reason, size_t size
 	return false;
 }
 
-/* NULL: `reason` says why. The library stays loaded, if it is *library. */
+/* NULL: `reason` has the message. The library stays loaded, if it is *library. */
 static const struct mimic_kind *open_library(const char *path, void **library, char *reason, size_t size)
 {
 	const struct mimic_plugin *plugin;

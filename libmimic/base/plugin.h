@@ -34,15 +34,15 @@ int mimic_plugins_each(const char *list, int (*load)(const char *path));
 struct mimic_plugin_trial;
 
 /*
- * Runs work() in a child process that is ended after five seconds. work() says where it is by
- * mimic_plugin_stage(), and what is wrong by mimic_plugin_wrong(). false: `reason` says what
+ * Runs work() in a child process that is ended after five seconds. work() reports its stage by
+ * mimic_plugin_stage(), and a mistake by mimic_plugin_wrong(). false: `reason` says what
  * was wrong, or how the child ended, and in which stage.
  */
 bool mimic_plugin_trial(void (*work)(struct mimic_plugin_trial *trial, const void *argument),
 			const void *argument, char *reason, size_t size);
 /* A text that stays. */
 void mimic_plugin_stage(struct mimic_plugin_trial *trial, const char *stage);
-/* The first that is said counts. */
+/* Only the first one is reported. */
 __attribute__((format(printf, 2, 3)))
 void mimic_plugin_wrong(struct mimic_plugin_trial *trial, const char *format, ...);
 

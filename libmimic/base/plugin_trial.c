@@ -123,7 +123,7 @@ static void end_group(pid_t child, bool is_running, int *status)
 		;
 }
 
-/* 0: it has ended, *status says how; -ECHILD: and its status is lost; -ETIMEDOUT: it was killed. */
+/* 0: it has ended, with *status; -ECHILD: and its status is lost; -ETIMEDOUT: it was killed. */
 static int await(pid_t child, int *status)
 {
 	int error = await_end(child);

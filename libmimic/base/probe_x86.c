@@ -24,7 +24,7 @@ ROWS(1)
 
 /*
  * In assembly because the fixup must know each instruction that can fault and
- * what the registers hold there; a compiler promises neither.
+ * the contents of the registers there; a compiler promises neither.
  *
  * FAULT(instruction label, where to go on). The table holds distances, so that
  * it needs no relocation.

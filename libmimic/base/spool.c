@@ -50,7 +50,7 @@ static uint64_t nanoseconds(void)
 
 #if defined(__x86_64__)
 
-/* It counts at one rate, whatever the processor does (the "invariant TSC"). */
+/* It counts at a constant rate (the "invariant TSC"). */
 static bool tsc_is_a_clock(void)
 {
 	unsigned int a, b, c, d;
@@ -98,7 +98,7 @@ static struct mimic_trace_event *entry_of(const struct mimic_spool *spool, uint6
 }
 
 /*
- * Memory for the chunk, all at once. A disk that is full says so here; a store would end
+ * Memory for the chunk, all at once. A full disk is reported here; a store would end
  * the program by SIGBUS.
  */
 static bool populate(void *chunk)

@@ -4,7 +4,7 @@
  * processes, write events into, and that is read when they have ended.
  *
  * It is made of chunks. The first holds the header. A thread that has something to
- * write claims a chunk by one atomic addition; its first entry says whose it is, the
+ * write claims a chunk by one atomic addition; its first entry names its owner, the
  * others are events. The file is sparse: unclaimed chunks cost nothing. When
  * all are claimed, events are counted and not kept.
  */
@@ -24,7 +24,7 @@
 #define MIMIC_SPOOL_DEVICES 512
 #define MIMIC_SPOOL_NAME 24
 
-/* What `time` counts. */
+/* The unit of `time`. */
 enum mimic_spool_clock {
 	MIMIC_SPOOL_NANOSECONDS,	/* of the monotonic clock */
 	MIMIC_SPOOL_TSC,		/* of the processor, which takes half as long to read */

@@ -95,7 +95,7 @@ __asm__(
 "	.size	mimic_vectors_put_back, . - mimic_vectors_put_back\n"
 "	.popsection\n");
 
-/* The vector registers that the operating system saves and restores, as XGETBV says. */
+/* The vector registers that the operating system saves and restores, by XGETBV. */
 static uint64_t enabled_states(void)
 {
 	uint32_t low, high;

@@ -38,7 +38,7 @@ int mimic_futex_wake(_Atomic uint32_t *word, int count, enum mimic_futex_scope s
 int mimic_cpu_current(void);
 /* CPUs that this process may use. Asked again now and then. */
 unsigned int mimic_cpu_count(void);
-/* Can a peer that last said `peer_cpu` run while we spin? Unknown: yes if there is more than one CPU for us. */
+/* Can a peer that was last on `peer_cpu` run while we spin? Unknown: yes if there is more than one CPU for us. */
 bool mimic_cpu_is_elsewhere(int peer_cpu);
 
 struct mimic_spin {

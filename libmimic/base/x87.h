@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* `image` is what FXSAVE writes, of which only the x87 part is read and changed. */
+/* `image` is an area written by FXSAVE, of which only the x87 part is read and changed. */
 void mimic_x87_initial(uint8_t *image);
 
 /*

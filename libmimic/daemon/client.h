@@ -15,7 +15,7 @@
  */
 int mimic_daemon_socket_path(const char *wanted, char *path, size_t size);
 
-/* How long an answer may take, on connections made from now on; 10 s unless it is said. */
+/* How long an answer may take, on connections made from now on; 10 s by default. */
 void mimic_daemon_set_patience(unsigned int seconds);
 
 /*

@@ -8,7 +8,7 @@
  * operation waits for answers, its command is withdrawn first, as a processor
  * takes back a load that an interrupt finds waiting; the operation issues it
  * again when (and if) it goes on. It does not if the handler leaves by
- * siglongjmp(): then nothing of it is left that could take a word from a queue.
+ * siglongjmp(): then no withdrawn command can take a word from a queue.
  */
 #ifndef LIBMIMIC_DAEMON_LANE_H
 #define LIBMIMIC_DAEMON_LANE_H
@@ -65,7 +65,7 @@ int mimic_daemon_begin(const struct daemon_device *device, const struct mimic_ac
 		       struct daemon_lane **lane);
 void mimic_daemon_end(struct daemon_lane *lane);
 
-/* Was the command in progress taken back? Not if it was published only after a handler tried. */
+/* Was the command in progress withdrawn? Not if it was published only after a handler tried. */
 static inline bool mimic_daemon_is_withdrawn(const struct daemon_lane *lane)
 {
 	return lane->withdrawn && lane->withdrawn_head == lane->commands.position;

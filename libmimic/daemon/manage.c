@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What `mimic add`, `remove`, `inject`, `reset` and `dump` ask of the daemon. */
+/* The requests of `mimic add`, `remove`, `inject`, `reset` and `dump` to the daemon. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

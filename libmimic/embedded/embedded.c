@@ -97,7 +97,7 @@ static int order_behind(struct embedded_device *handle, struct embedded_lane *la
 
 static bool is_last(struct embedded_device *handle, struct embedded_lane *lane, uint32_t works_on)
 {
-	/* Threads that take turns see each other's store by whatever they take turns with. */
+	/* Threads that take turns see each other's store by their own synchronisation. */
 	for (; works_on; works_on &= works_on - 1) {
 		if (atomic_load_explicit(&handle->last_post[__builtin_ctz(works_on)],
 					 memory_order_relaxed) != lane)
@@ -298,7 +298,7 @@ static ssize_t embedded_post(struct mimic_device *device, const struct mimic_acc
 	if (error)
 		return error;
 	atomic_store_explicit(&lane->cpu, mimic_cpu_current(), memory_order_relaxed);
-	/* Left by a siglongjmp(): our posts must not answer a load that nobody waits for. */
+	/* Left by a siglongjmp(): our posts must not answer a load that no thread waits for. */
 	if (atomic_load_explicit(&lane->waiting, memory_order_relaxed) != EMBEDDED_WAIT_NONE) {
 		error = mimic_embedded_enter(instance, lane);
 		if (error)

@@ -109,7 +109,7 @@ struct embedded_instance;
  * threads. There are never more threads at jobs than CPUs.
  *
  * A job that is available is seen by a worker in any case: one that is awake takes the
- * lock and looks before it sleeps, and a section that leaves a job while none is awake
+ * lock and checks for jobs before it sleeps, and a section that leaves a job while none is awake
  * wakes one (mimic_embedded_jobs_settle()).
  */
 struct embedded_worker {
@@ -132,7 +132,7 @@ struct embedded_jobs {
 	/* Written under the lock. */
 	_Atomic uint32_t out;		/* jobs at work; a futex for the thread that closes */
 	atomic_uint looking;		/* workers that spin until there is something to do */
-	atomic_bool available;		/* there is a job that nobody has taken */
+	atomic_bool available;		/* there is a job that no thread has taken */
 	atomic_bool ending;
 	struct embedded_worker worker[EMBEDDED_WORKERS_MAX];
 };
@@ -145,7 +145,7 @@ struct embedded_device {
 	struct mimic_device device;	/* first */
 	struct embedded_instance *instance;
 	unsigned int context;
-	/* Looked at without a lock, too: a close may come between, and the access then finds the instance closed. */
+	/* Read without a lock, too: a close may come between, and the access then finds the instance closed. */
 	_Atomic uint8_t first_page;	/* the program's page 0 is this one of the device */
 	_Atomic uint8_t pages;		/* that it has; 0: closed */
 	atomic_bool open;
@@ -177,7 +177,7 @@ struct embedded_instance {
 	bool events_raised;
 	int event_fd;			/* the program's, our copy; -1: none */
 
-	/* Somebody may be asleep whom a post would wake. Read by every post. */
+	/* A thread may be asleep that a post would wake. Read by every post. */
 	_Alignas(128) _Atomic uint32_t sleepers;
 	const char *_Atomic report;	/* the device's message, not yet asked for */
 	atomic_bool busy;		/* the model has work that goes on without an access */
@@ -252,7 +252,7 @@ void mimic_embedded_settle(struct embedded_instance *instance, struct embedded_l
 void mimic_embedded_abandon(struct embedded_instance *instance, struct embedded_lane *lane);
 /* Does a thread that could help run on another CPU, as far as we know? */
 bool mimic_embedded_peer_is_elsewhere(struct embedded_instance *instance, struct embedded_lane *lane);
-/* After a post: somebody may sleep for it. */
+/* After a post: wakes a thread that sleeps for it. */
 void mimic_embedded_notify(struct embedded_instance *instance, struct embedded_lane *lane);
 /* Is there something that a drain could take or do? No promise: rings change all the time. */
 bool mimic_embedded_has_news(struct embedded_instance *instance);
@@ -267,11 +267,11 @@ void mimic_embedded_explain(struct embedded_instance *instance, struct embedded_
 
 /* A worker for a device that is about to open. 0 or -errno. */
 int mimic_embedded_jobs_start(struct embedded_instance *instance, const void *parameters);
-/* With the lock, of a device that is not open any more: nobody takes another job. */
+/* With the lock, of a device that is not open any more: no thread takes another job. */
 void mimic_embedded_jobs_end(struct embedded_instance *instance);
 /* Then, without the lock: waits for the outstanding jobs, and for the workers. */
 void mimic_embedded_jobs_stop(struct embedded_instance *instance);
-/* With the lock, at the end of every section: is there a job, and which thread looks after it? */
+/* With the lock, at the end of every section: is there a job, and which thread takes it? */
 void mimic_embedded_jobs_settle(struct embedded_instance *instance, bool is_worker);
 /* Is there a job that no worker is about to take? No promise. */
 bool mimic_embedded_jobs_need_help(struct embedded_instance *instance);

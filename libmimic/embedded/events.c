@@ -47,7 +47,7 @@ void mimic_embedded_events_signal(struct embedded_instance *instance)
 	if (!instance->open || instance->event_fd < 0 ||
 	    !instance->kind->take_events(instance->model, instance->clock.now))
 		return;
-	/* A counter that is full says all that it can; the write would wait until somebody reads it. */
+	/* A counter that is full already wakes its reader; the write would wait until a thread reads it. */
 	if (poll(&state, 1, 0) == 1 && (state.revents & POLLOUT))
 		(void)!write(instance->event_fd, &once, sizeof(once));
 	errno = saved;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Says in words why a thread waits for an embedded device. Also in signal handlers. */
+/* Makes the text of the reason why a thread waits for an embedded device. Also in signal handlers. */
 #include "libmimic/embedded/embedded.h"
 
 #include "devices/explain.h"

@@ -16,14 +16,14 @@
 #include "libmimic/embedded/state_socket.h"
 #include "libmimic/record/record.h"
 
-/* Once made, an instance stays: a thread may look at its lanes at any time. */
+/* Once made, an instance stays: a thread may read its lanes at any time. */
 static struct embedded_instance *_Atomic instances[MIMIC_THREAD_SLOTS];
-/* Those of the process that forked us; nobody can use them, but they are not lost. */
+/* Those of the parent of a fork; no thread can use them, but leak checkers find them here. */
 static struct embedded_instance *forgotten;
 
 #define NAMED_SLOTS (MIMIC_KINDS_MAX * MIMIC_KIND_DEVICES_MAX)
 
-/* The slots that have one, so that nobody who ends or forks has to look at all. */
+/* The slots that have one, so that a thread's end or a fork need not search all. */
 static unsigned int filled[MIMIC_THREAD_SLOTS];
 static _Atomic unsigned int filled_count;
 
@@ -233,7 +233,7 @@ static int start(struct embedded_instance *instance, struct embedded_device *han
 
 	if (!self)
 		return -ENOMEM;
-	/* -EDEADLK: a handler left this very section by siglongjmp(), and nobody enters it again. */
+	/* -EDEADLK: a handler left this very section by siglongjmp(), and no thread enters it again. */
 	error = mimic_embedded_take(instance, self->number);
 	if (error)
 		return error;

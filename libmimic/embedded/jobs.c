@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Jobs are done by workers, and by threads that wait. struct embedded_jobs says how they go together. */
+/* Jobs are done by workers, and by threads that wait. struct embedded_jobs describes how they share the work. */
 #include "libmimic/base/quiet_thread.h"
 #include "libmimic/embedded/embedded.h"
 
@@ -8,7 +8,7 @@
 
 #include "libmimic/base/raw_syscall.h"
 
-/* The thread that closes looks again after this long, should a wake-up be lost. */
+/* The thread that closes checks again after this long, should a wake-up be lost. */
 #define CLOSE_LOOKS_NANOSECONDS 10000000u
 
 /* --- taking and giving back, with the lock --------------------------------------------- */
@@ -58,7 +58,7 @@ static void wake(struct embedded_jobs *jobs, struct embedded_worker *worker)
 /* There is a job, and no worker that is about to see it. May one more thread be at work? */
 static bool wants_another(const struct embedded_jobs *jobs, bool is_worker)
 {
-	/* A thread of the program is at work, too, at whatever it does. */
+	/* A thread of the program runs, too. */
 	unsigned int active = jobs->out + (is_worker ? 0 : 1);
 
 	if (!atomic_load_explicit(&jobs->available, memory_order_relaxed) ||
@@ -98,7 +98,7 @@ static struct embedded_worker *reserve(struct embedded_instance *instance)
 	if (jobs->made >= jobs->most || atomic_load_explicit(&jobs->ending, memory_order_relaxed))
 		return NULL;
 	worker->instance = instance;
-	/* A worker of the last time may have ended while it looked. */
+	/* A worker of the last open may have ended while it looked for a job. */
 	worker->is_looking = false;
 	atomic_store_explicit(&worker->state, EMBEDDED_AWAKE, memory_order_relaxed);
 	atomic_store_explicit(&worker->cpu, MIMIC_CPU_UNKNOWN, memory_order_relaxed);
@@ -205,7 +205,7 @@ static bool fall_asleep(struct embedded_worker *worker)
 	return true;
 }
 
-/* Until somebody wakes it. Is it counted as waking (true), or did it wake by itself? */
+/* Until another thread wakes it. Is it counted as waking (true), or did it wake by itself? */
 static bool sleep_until_woken(struct embedded_worker *worker)
 {
 	struct embedded_instance *instance = worker->instance;
@@ -335,7 +335,7 @@ void mimic_embedded_jobs_help(struct embedded_instance *instance, struct embedde
 	}
 	if (job) {
 		instance->jobs.kind->run(job);
-		/* Never -EDEADLK: with its signals blocked, this thread has not got it. */
+		/* Never -EDEADLK: with its signals blocked, this thread does not hold the lock. */
 		mimic_embedded_lock(instance, lane);
 		give_back(instance, job);
 		if (instance->open)
@@ -360,13 +360,13 @@ int mimic_embedded_jobs_start(struct embedded_instance *instance, const void *pa
 		most = cpus;
 	if (most > EMBEDDED_WORKERS_MAX)
 		most = EMBEDDED_WORKERS_MAX;
-	/* One by one and not by memset(): a thread that waited when the device was closed may still look at them. */
+	/* One by one and not by memset(): a thread that waited when the device was closed may still read them. */
 	atomic_store(&jobs->cpus, cpus);
 	atomic_store(&jobs->most, most);
 	atomic_store(&jobs->looking, 0);
 	atomic_store(&jobs->available, false);
 	atomic_store(&jobs->ending, false);
-	/* Those that are not made yet are nobody's peers. */
+	/* Those that are not made yet are no thread's peers. */
 	for (unsigned int i = 0; i < EMBEDDED_WORKERS_MAX; i++)
 		atomic_store(&jobs->worker[i].state, EMBEDDED_ASLEEP);
 	jobs->made = 0;

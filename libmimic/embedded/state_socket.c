@@ -54,7 +54,7 @@ static struct {
 	struct sockaddr_un address;
 } own;
 
-/* fd may be -1: then it is nobody's. */
+/* fd may be -1: then it has no client. */
 static struct descriptor describe(int fd)
 {
 	struct descriptor made = { .fd = fd };
@@ -232,7 +232,7 @@ static size_t size_of(unsigned int type)
 	}
 }
 
-/* A request that is as long as it says and as its type is; the others end the connection. */
+/* A request whose length is that of its header and of its type; the others end the connection. */
 static bool is_sound(union request *request, ssize_t length)
 {
 	if (length < (ssize_t)sizeof(request->header) || request->header.size != (size_t)length ||
@@ -348,7 +348,7 @@ static void *serve(void *argument)
 		if (ready)
 			accept_client();
 	}
-	/* Nobody shall wait for an answer that does not come. */
+	/* No client may wait for an answer that does not come. */
 	unlink(own.address.sun_path);
 	close_ours(&own.listener);
 	return NULL;

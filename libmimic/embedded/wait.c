@@ -37,7 +37,7 @@ void mimic_embedded_settle(struct embedded_instance *instance, struct embedded_l
 {
 	uint32_t state;
 
-	/* release: the answer is there before the state that says so */
+	/* release: the answer is there before the state that announces it */
 	state = atomic_exchange_explicit(&lane->state, EMBEDDED_SETTLED, memory_order_acq_rel);
 	if (state != EMBEDDED_ASLEEP)
 		return;
@@ -178,7 +178,7 @@ static void spin_for(struct embedded_instance *instance, struct embedded_lane *l
 		if (!has_news(instance))
 			continue;
 		serve(instance, lane);
-		/* Somebody is at work: worth as long again. */
+		/* A thread works on it: spin as long again. */
 		mimic_spin_start(&spin, instance->spin_microseconds,
 				 mimic_embedded_peer_is_elsewhere(instance, lane));
 		/* Others may be at work for ever, and never for us. The end of the spin is as good as the

@@ -118,7 +118,7 @@ int mimic_kernel_lanes_get(int node, const struct mimic_kind *kind, unsigned int
 	sessions[place] = (struct of_session){ kind, index };
 	mimic_daemon_session_begin((enum daemon_session_kind)place, &ops, node, path);
 	*generation = atomic_load(&mimic_daemon_sessions[place].generation);
-	/* A driver that has none says so now, and not at the first access. */
+	/* A driver without lanes fails now, and not at the first access. */
 	if (make_call(&mimic_daemon_sessions[place], ACCELERATOR_LANE_KICK, 0, 0, 0)) {
 		mimic_daemon_session_end((enum daemon_session_kind)place);
 		return mimic_error(-EOPNOTSUPP, "%s: its driver gives no lanes: serve the device with ,rings", path);

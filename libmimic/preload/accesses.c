@@ -39,7 +39,7 @@ static bool is_gone(long thread)
 	return mimic_raw_syscall(SYS_tgkill, process, thread, 0, 0, 0, 0) == -ESRCH;
 }
 
-/* A thread's end is not told to us: its slot is taken by one that finds none free. */
+/* A thread's end is not reported: its slot is taken by a thread that finds none free. */
 static void find_slot(void)
 {
 	unsigned int i;
@@ -77,7 +77,7 @@ bool mimic_preload_access_is_none(struct holder *holder)
 		return false;
 	if (!mimic_preload_patch_is_on())
 		return true;
-	/* Without the barrier nobody knows: it is kept. */
+	/* Without the barrier this is not known: the slot is kept. */
 	if (mimic_preload_code_synchronize())
 		return false;
 	for (i = 0; i < SLOTS; i++)

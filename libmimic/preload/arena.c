@@ -87,7 +87,7 @@ bool mimic_preload_arena_has(uintptr_t address)
 	return start && address - start < ARENA_BYTES;
 }
 
-/* A page that somebody else has mapped meanwhile is not the arena's any more. */
+/* A page that the program has mapped meanwhile is not the arena's any more. */
 void mimic_preload_arena_give_back(uintptr_t start, size_t length)
 {
 	uintptr_t base = atomic_load(&arena);

@@ -86,7 +86,7 @@ static int close_between(unsigned int first, unsigned int last, int flags)
 
 EXPORT int close_range(unsigned int first, unsigned int last, int flags)
 {
-	/* These are errors, which the kernel tells. */
+	/* These are errors, which the kernel reports. */
 	bool is_bad = first > last || flags & ~(int)(CLOSE_RANGE_CLOEXEC | CLOSE_RANGE_UNSHARE);
 	int result = is_bad || mimic_preload_is_inside() ? kernel_close_range(first, last, flags) :
 							   close_between(first, last, flags);

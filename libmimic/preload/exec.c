@@ -26,7 +26,7 @@ static const char *const kept_names[] = {
 static const char *kept[KEPT];
 static const char *whole_preload;	/* "LD_PRELOAD=..." as we were started */
 
-/* In pages of its own: leak checkers look at malloc(), and programs overwrite their environment. */
+/* In pages of its own: leak checkers track malloc(), and programs overwrite their environment. */
 static const char *keep(const char *name, const char *value)
 {
 	size_t size = strlen(name) + 1 + strlen(value) + 1;

@@ -127,7 +127,7 @@ static int bus_access(void *context, uintptr_t address, unsigned int size, bool 
 	    !(mapping.protection & (is_write ? PROT_WRITE : PROT_READ)))
 		return fail(bus, FAILURE_NOT_OURS, -EFAULT);
 	access.page = (uint8_t)mapping.device_page;
-	/* Counted, then looked at once more: munmap() takes the page away, then looks at the count. */
+	/* Counted, then checked once more: munmap() takes the page away, then reads the count. */
 	slot = mimic_preload_access_begin(mapping.holder);
 	if (mimic_preload_page_find(address, &again) && again.holder == mapping.holder)
 		error = access_page(bus, &mapping, &access);
@@ -295,7 +295,7 @@ static bool is_access_fault(int number, const siginfo_t *information, const ucon
 		return false;
 	if (information->si_code != SEGV_MAPERR && information->si_code != SEGV_ACCERR)
 		return false;
-	/* A jump into a device page: there is no instruction to look at. */
+	/* A jump into a device page: there is no instruction to decode. */
 	return !mimic_context_is_fetch(context, (uintptr_t)information->si_addr);
 }
 

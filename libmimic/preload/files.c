@@ -2,7 +2,7 @@
 /*
  * Open devices. The program gets a real descriptor: an empty memfd sealed
  * against growth, so that read() finds nothing, write() fails, and a mapping
- * made behind our back ends in SIGBUS instead of in memory that nobody reads.
+ * made without our functions ends in SIGBUS instead of in memory that no device reads.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ static int raw_fstat(int descriptor, struct stat *status)
 	return (int)mimic_raw_syscall(SYS_fstat, descriptor, (long)status, 0, 0, 0, 0);
 }
 
-/* Holders with a descriptor: while there are none, no descriptor is looked at. */
+/* Holders with a descriptor: while there are none, no descriptor is checked. */
 static atomic_uint open_files;
 /* Holders of pages of the kernel's nodes. */
 static atomic_uint kernels;

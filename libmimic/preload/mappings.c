@@ -151,7 +151,7 @@ static bool may_overlap(uintptr_t start, size_t length)
 	       start + length > atomic_load_explicit(&lowest, memory_order_relaxed);
 }
 
-/* Calls for each device page of the range; stops if `visit` says so. */
+/* Calls for each device page of the range; stops if `visit` returns so. */
 static bool for_each(uintptr_t start, size_t length, bool (*visit)(struct entry *entry, void *data),
 		     void *data)
 {

@@ -272,7 +272,7 @@ static bool is_device(int descriptor)
 		mimic_preload_nodes_of_kernel(descriptor));
 }
 
-/* The range is nobody's now, or other memory is mapped there. */
+/* The range is unmapped now, or other memory is mapped there. */
 static void forget(void *address, size_t length, bool is_unmapped)
 {
 	struct mimic_preload_lock lock;

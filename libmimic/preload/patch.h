@@ -58,10 +58,9 @@ enum patch_end mimic_preload_patch_end(void);
 bool mimic_preload_patch_is_wanted(void);
 /* An access of the instruction at `rip` was carried out by a trap; `address` is the device's page. */
 void mimic_preload_patch_trapped(uintptr_t rip, uintptr_t address);
-/* The program may change its text there, or has let go of it: jumps are taken back, and there will be none.
- */
+/* The program may change its text there, or has unmapped it: jumps are removed, and none is made. */
 void mimic_preload_patch_forget(uintptr_t start, size_t length, bool is_gone);
-/* Libraries may be gone: text that is not there any more is forgotten. */
+/* Libraries may be unmapped: drops the sites of text that is gone. */
 void mimic_preload_patch_look_again(void);
 /*
  * The instruction at `rip`, which has faulted. 0; -EAGAIN: it is another one by now, and is to be executed
@@ -88,12 +87,12 @@ bool mimic_preload_patch_is_in_text(const struct patch_site *site);
 /* Is each byte the file's, but for the jumps that we have written? */
 bool mimic_preload_patch_is_as_known(uintptr_t address, const uint8_t *original, size_t count);
 /*
- * One whose trampoline does what `site` needs, made when the same text was there or its neighbours were the
+ * A site whose trampoline fits `site`, made when the same text was there or its neighbours were the
  * same. Places that a short jump can reach are few: text that comes and goes would soon have none left. NULL:
  * none.
  */
 struct patch_site *mimic_preload_patch_find_same(const struct patch_site *site);
-/* A trampoline, unless it has one, and its jump; site->refusal says why not. */
+/* A trampoline, unless it has one, and its jump; site->refusal has the reason if not. */
 void mimic_preload_patch_install(struct patch_site *site);
 /* Of sites before `end`: the rest is not the program's text any more. */
 bool mimic_preload_patch_take_back_before(struct patch_site *site, uintptr_t end);
@@ -123,7 +122,7 @@ struct patch_site *mimic_preload_patch_borrower(uintptr_t address);
 
 /* --- patch_lines.c: functions and lines of instructions ------------------------ */
 
-/* Strings of the debugging information, until it is closed; NULL: it says nothing of the kind. */
+/* Strings of the debugging information, until it is closed; NULL: it has none. */
 struct source_place {
 	const char *function;
 	uint64_t offset; /* of the instruction in it */
@@ -172,7 +171,7 @@ bool mimic_preload_patch_room(const struct patch_target *target, const struct pa
 
 /*
  * The bytes of the file behind the text at `address`, `count` of them at most, and how many the text has
- * there. 0: no text that may be changed (*refusal says why).
+ * there. 0: no text that may be changed (*refusal has the reason).
  */
 size_t mimic_preload_code_original(uintptr_t address, uint8_t *bytes, size_t count,
 				   enum patch_refusal *refusal);

@@ -5,7 +5,7 @@
  *
  * The frame's unwind table leads from here to the program's own instruction: debuggers and
  * exceptions see no trampoline. In assembly because a signal may come at each of these
- * instructions, and patch_context.c must know what the registers hold there.
+ * instructions, and patch_context.c must know the contents of the registers there.
  */
 #include <stddef.h>
 

@@ -41,7 +41,7 @@ bool mimic_preload_patch_is_as_known(uintptr_t address, const uint8_t *original,
 	return true;
 }
 
-/* A debugger's breakpoints would change bytes that a jump borrows. Looked up once. */
+/* A debugger's breakpoints would change bytes that a jump borrows. Checked once. */
 static bool is_traced(void)
 {
 	static int answer = -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * x86-64: which instructions can be carried out elsewhere without anybody's noticing. Only those that compute
+ * x86-64: which instructions can be carried out elsewhere with the same effects. Only those that compute
  * with general registers: they cannot fault, touch no memory, and lead nowhere else; their bytes mean the
  * same at any address.
  */

@@ -17,7 +17,7 @@
  * The program's heap and its main stack may grow as before. A program at a fixed address wants its heap low
  * (main.c); elsewhere malloc() goes on in other memory where brk() cannot.
  */
-#define KEPT_FOR_STACK (1ull << 27) /* the least that the kernel keeps, whatever the limit says */
+#define KEPT_FOR_STACK (1ull << 27) /* the least that the kernel keeps, under any limit */
 #define KEPT_FOR_STACK_MOST (1ull << 30)
 #define KEPT_FOR_FIXED_HEAP (1ull << 30)
 #define KEPT_FOR_HEAP (1ull << 27)

@@ -6,7 +6,7 @@
  * architecture has a file of its own beside it.
  *
  * Only bytes of the instruction itself change. An address that is the start of
- * any other instruction keeps its bytes, so whatever leads there goes on as before. An
+ * any other instruction keeps its bytes, so any jump to it works as before. An
  * instruction behind it that is moved for its sake has a jump of its own, at its own start.
  */
 #ifndef MIMIC_PRELOAD_PATCH_PLAN_H

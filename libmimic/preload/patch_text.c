@@ -350,7 +350,7 @@ int mimic_preload_code_write(uintptr_t address, const uint8_t *bytes, size_t cou
 	atomic_fetch_add(&writing.sequence, 1);
 	/*
 	 * A thread that comes to the instruction from now on faults, and comes again. After the
-	 * barrier none stands in the old one; so the bytes behind the first are nobody's.
+	 * barrier none stands in the old one; so no thread executes the bytes behind the first.
 	 */
 	put(address, &stop, 1);
 	mimic_preload_code_synchronize();
@@ -416,7 +416,7 @@ bool mimic_preload_code_read(uintptr_t address, uint8_t *bytes, size_t count)
 	}
 	for (i = 0; i < count; i++)
 		bytes[i] = text[i];
-	/* the bytes are read before the sequence is looked at again */
+	/* the bytes are read before the sequence is read again */
 	atomic_thread_fence(memory_order_acquire);
 	return before == atomic_load(&writing.sequence);
 }

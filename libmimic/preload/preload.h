@@ -4,7 +4,7 @@
  *
  * A descriptor of ours is a sealed, empty memfd, and it is known by its inode,
  * never by its number: so dup(), fork() and SCM_RIGHTS need no bookkeeping. A
- * mapped device page is a page of PROT_NONE; a table says which device page it
+ * mapped device page is a page of PROT_NONE; a table has the device page that it
  * is, and the SIGSEGV handler does the accesses.
  */
 #ifndef MIMIC_PRELOAD_H
@@ -107,7 +107,7 @@ int mimic_preload_node_exists(const struct node *node);
 
 /*
  * A holder keeps an instance open: a private tile, or one open() of a node. Lives
- * in static memory, so that the fault handler may look at it at any time.
+ * in static memory, so that the fault handler may read it at any time.
  */
 struct holder {
 	_Atomic(struct mimic_device *) device;
@@ -219,7 +219,7 @@ void mimic_preload_mask_add(sigset_t *set, unsigned int bits);
 unsigned int mimic_preload_mask_blocked(void);
 void mimic_preload_mask_set_blocked(unsigned int bits);
 int mimic_preload_mask_change_one(int how, int number);
-/* A signal that somebody sent came while the program blocks it. */
+/* A signal that another process or thread sent came while the program blocks it. */
 void mimic_preload_mask_hold_back(int number, const siginfo_t *information);
 static inline unsigned int mimic_preload_mask_bit(int number)
 {

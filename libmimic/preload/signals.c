@@ -17,7 +17,7 @@
 
 /*
  * The action that the program set. Read in the fault handler without a lock: the
- * sequence is odd while somebody writes, and writers block all signals, so
+ * sequence is odd while a thread writes, and writers block all signals, so
  * that no handler on their own thread can wait for them.
  */
 static struct {
@@ -43,7 +43,7 @@ static struct sigaction program_action(int number)
 	do {
 		before = atomic_load_explicit(&programs[i].sequence, memory_order_acquire);
 		action = programs[i].action;
-		/* the copy is over before the sequence is looked at again */
+		/* the copy is over before the sequence is read again */
 		atomic_thread_fence(memory_order_acquire);
 	} while ((before & 1) ||
 		 before != atomic_load_explicit(&programs[i].sequence, memory_order_relaxed));

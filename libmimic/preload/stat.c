@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * stat() and access() of our nodes: each is a character device that anybody may
+ * stat() and access() of our nodes: each is a character device that any user may
  * read and write. On x86-64 struct stat and struct stat64 are one layout.
  */
 #include <errno.h>

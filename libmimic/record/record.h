@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Recordings: all that the models of this process are asked and answer, and all that
- * they ask, in the file that MIMIC_RECORD names. docs/record.md says what is in it.
+ * they ask, in the file that MIMIC_RECORD names. docs/record.md describes it.
  *
  * A recorded model stands in front of a real one, which knows nothing of it: calls go
  * through it, and so does the model's memory port. It writes from inside of these calls,

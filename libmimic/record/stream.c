@@ -127,8 +127,8 @@ void mimic_record_call(struct record_stream *stream, enum record_code code, uint
 /* --- the device's memory ---------------------------------------------------------------------------- */
 
 /*
- * Word by word: the program writes it when it likes, and what is compared has to be what is
- * written. That is a race, and a sanitizer need not say so.
+ * Word by word: the program writes it at any time, and the compared words have to be the recorded
+ * ones. That is a race by design, which a sanitizer need not report.
  */
 __attribute__((no_sanitize("thread"), noinline)) static void take_chunk(uint64_t *to, const void *from)
 {

@@ -10,7 +10,7 @@
 
 struct record_stream;
 
-/* The memory that a model asks, and the one behind it. */
+/* The memory interface that a model calls, and the one behind it. */
 struct record_port {
 	struct mimic_memory inner;
 	struct mimic_memory port;

@@ -190,7 +190,7 @@ int mimic_replay_make(struct replay_player *player, char *text, size_t size)
 void mimic_replay_unmake(struct replay_player *player)
 {
 	if (player->model) {
-		/* Whatever a model still asks has no answer. */
+		/* Later requests of a model have no answer. */
 		player->reader.is_over = true;
 		mimic_replay_end_jobs(player);
 		player->destroy(player->model);

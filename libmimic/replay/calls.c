@@ -6,7 +6,7 @@
 
 #include "libmimic/replay/player.h"
 
-/* After the call: was all that was recorded of it asked and told? */
+/* After the call: has the model made all of its recorded requests and completions? */
 static bool expect_answer(struct replay_player *player)
 {
 	unsigned int recorded;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The device's memory, which programs write without a word to the model. */
+/* The device's memory, which programs write without a call of the model. */
 #include <stdio.h>
 #include <string.h>
 

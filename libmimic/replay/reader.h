@@ -46,7 +46,7 @@ uint64_t mimic_replay_number(struct replay_reader *reader);
 void mimic_replay_bytes(struct replay_reader *reader, void *bytes, size_t size);
 /* A text of at most size - 1 bytes; a longer one is no record. */
 void mimic_replay_text(struct replay_reader *reader, char *text, size_t size);
-/* A number that is at most `most`; `name` says of what, if it is not. */
+/* A number that is at most `most`; else `name` is in the message. */
 uint64_t mimic_replay_limited(struct replay_reader *reader, const char *name, uint64_t most);
 /* Reports that the item that was read last is wrong. */
 void mimic_replay_bad(struct replay_reader *reader, const char *format, ...)
