@@ -118,7 +118,7 @@
 #define MIMIC_PCI_LANES 64
 #define MIMIC_PCI_LANE_LAYOUT 0x040	/* load: pages of a lane [15:0], words of its command ring [31:16], of its answers [47:32] */
 #define MIMIC_PCI_LANES_DONE 0x048	/* load: lanes whose program is to be woken, by bit; store: as of STATUS */
-#define MIMIC_PCI_LANE_KICK 0x050	/* store, any value: the daemon, if it sleeps, wakes and reads the lanes */
+#define MIMIC_PCI_LANE_KICK 0x050	/* store, any value: wakes the daemon, which reads the lanes */
 #define MIMIC_PCI_LANE_CANCEL 0x058	/* store: number of a lane whose command with answers is cancelled */
 /* In a lane: 1 or 2 while its program sleeps or is about to; 0 when it is to be woken. */
 #define MIMIC_PCI_LANE_SLEEPING 128

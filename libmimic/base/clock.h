@@ -20,7 +20,7 @@ uint64_t mimic_now_recent(struct mimic_recent *recent);
 /*
  * The thread that calls may not read a clock any more (under strict seccomp, the kernel ends a program that reads the
  * processor's time-stamp counter, with which clock_gettime() does without a system call), or may again. Until then
- * mimic_now() counts the calls of this thread from here on. This does not hold for threads that it makes later.
+ * mimic_now() counts the calls of this thread from here on. Threads that it makes later do not count.
  */
 #pragma GCC visibility push(default)
 void mimic_clock_is_forbidden(bool is_forbidden);

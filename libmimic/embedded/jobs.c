@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Jobs are done by workers, and by threads that wait. struct embedded_jobs describes how they share the work. */
+/* Workers, and threads that wait, do jobs. struct embedded_jobs describes how they share the work. */
 #include "libmimic/base/quiet_thread.h"
 #include "libmimic/embedded/embedded.h"
 

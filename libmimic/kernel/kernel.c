@@ -294,7 +294,7 @@ static void kernel_close(struct mimic_device *base)
 	free(device);
 }
 
-/* No message is sent, but the program gets the error, as elsewhere, if there is no daemon to use the memory. */
+/* No message is sent, but the program gets the error, as elsewhere, if there is no daemon for the memory. */
 static bool is_alive(struct mimic_device *device)
 {
 	return mimic_daemon_session_is_alive(mimic_daemon_device(device)->generation);

@@ -63,7 +63,7 @@ static bool share_rows(const struct dare_blocks *blocks, const struct dare_tile 
 }
 
 /*
- * Does `tile` load the rows that are held? Not in one block column, where tiles have different rows. But the first
+ * Does `tile` load the held rows? Not in one block column, where tiles have different rows. But the first
  * tile of the next one may, if all columns of D are in one chunk.
  */
 static bool needs_held(const struct walk *walk, const struct dare_tile *tile, size_t column, size_t chunk)

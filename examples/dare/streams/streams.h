@@ -36,7 +36,7 @@ enum stream_merge {
 struct stream_code {
 	enum stream_merge merge;
 	bool stores_at_once;	/* behind a tile's last mma */
-	bool has_one_set;	/* of registers. So stores come at once: the next tile loads rows that they write */
+	bool has_one_set;	/* of registers. So stores come at once: the next tile loads their rows */
 };
 
 static inline bool stream_stores_at_once(const struct stream_code *code)
