@@ -409,8 +409,8 @@ int mimic_memory_unregister(struct mimic_device *device, void *address, size_t s
  * does not answer. The text is lost when tell returns. The wait goes on afterwards.
  *
  * The thread that waits makes the call, in the middle of its call of this library; where
- * that was made by a signal handler, inside of the handler. So tell may do what a signal
- * handler may, such as write(2), and must not use a device.
+ * that was made by a signal handler, inside of the handler. So tell may call the functions that
+ * a signal handler may, such as write(2), and must not use a device.
  *
  * Without this call nothing is told, but where the environment has MIMIC_PATIENCE when the
  * first device is opened: a decimal number of seconds (0: never). Then such lines go to

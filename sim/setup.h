@@ -83,7 +83,7 @@ struct sim_core_report {
 	struct soc_core_counters counters;
 };
 
-/* Of a device: what its model counts, and what it counts in time (struct mimic_time). */
+/* Of a device: the counters of its model, and those of its timing (struct mimic_time). */
 struct sim_device_report {
 	uint64_t counters[MIMIC_KIND_COUNTERS_MAX];
 	uint64_t statistics[MIMIC_TIME_VALUES_MAX];

@@ -15,12 +15,12 @@ static const struct {
 	const char *meaning;
 } tools[] = {
 	{ "run", tool_run, "run a program with emulated devices" },
-	{ "trace", tool_trace, "run a program and write down what its devices do" },
+	{ "trace", tool_trace, "run a program and write a trace of its devices' events" },
 	{ "sim", tool_sim, "run a program in virtual time, on a modelled SoC" },
 	{ "sweep", tool_sweep, "the same, on a grid of parameters" },
-	{ "compare", tool_compare, "two reports of such runs: what moved, and why" },
+	{ "compare", tool_compare, "two reports of such runs: the changes, and their causes" },
 	{ "cflags", tool_cflags, "print the compiler's flags for such a program" },
-	{ "costs", tool_costs, "count what the loops of such a program cost" },
+	{ "costs", tool_costs, "count the costs of the loops of such a program" },
 	{ "list", tool_list, "show the daemon's devices and their users" },
 	{ "add", tool_add, "add a device to the daemon's" },
 	{ "remove", tool_remove, "take one away" },
@@ -32,7 +32,7 @@ static const struct {
 	{ "record", tool_record, "run a program and keep all that its devices see" },
 	{ "replay", tool_replay, "drive devices with a recording and compare" },
 	{ "vm", tool_vm, "boot a stock kernel that has the devices on its PCI bus" },
-	{ "report", tool_report, "make a page of what ran, to look at" },
+	{ "report", tool_report, "make a page of plots of a run" },
 };
 
 #define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A trapped access, carried out in user space: what a SIGSEGV handler does with
+ * A trapped access, carried out in user space: the work of a SIGSEGV handler for
  * a load or store of a device's page.
  */
 #ifndef MIMIC_EMULATE_H

@@ -35,8 +35,8 @@ struct mimic_plugin_trial;
 
 /*
  * Runs work() in a child process that is ended after five seconds. work() reports its stage by
- * mimic_plugin_stage(), and a mistake by mimic_plugin_wrong(). false: `reason` says what
- * was wrong, or how the child ended, and in which stage.
+ * mimic_plugin_stage(), and a mistake by mimic_plugin_wrong(). false: `reason` has
+ * the mistake, or the end of the child, and the stage.
  */
 bool mimic_plugin_trial(void (*work)(struct mimic_plugin_trial *trial, const void *argument),
 			const void *argument, char *reason, size_t size);

@@ -24,8 +24,8 @@ int mimic_probe_read(uint64_t address, void *buffer, size_t size);
 
 /*
  * `count` rows of `size` (1 to 64) bytes: row i from addresses[i] to rows + 64 * i, the rest of
- * those 64 bytes 0. Returns how many were read before the first that faulted; what is in the
- * buffer from there on is not defined.
+ * those 64 bytes 0. Returns how many were read before the first that faulted; the
+ * buffer from there on is undefined.
  */
 size_t mimic_probe_read_rows(const uint64_t *addresses, size_t count, size_t size, void *rows);
 /* The same the other way; some bytes of the row that faulted may have been written. */

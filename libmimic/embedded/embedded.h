@@ -222,7 +222,7 @@ int mimic_embedded_lock_as(struct embedded_instance *instance, uint32_t holder);
 /* The same, and the others know where this thread runs. */
 int mimic_embedded_lock(struct embedded_instance *instance, struct embedded_lane *lane);
 /*
- * Takes the lock, withdraws what this thread left behind, and drains all lanes.
+ * Takes the lock, withdraws this thread's abandoned accesses, and drains all lanes.
  * 0, or without the lock: -ENODEV (closed), -EDEADLK (a signal handler
  * interrupted this thread inside this very section).
  */

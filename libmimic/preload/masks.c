@@ -279,8 +279,8 @@ EXPORT int epoll_pwait2(int descriptor, struct epoll_event *events, int count,
 
 /*
  * The jump puts back the mask that sigsetjmp() saved. It saved the kernel's,
- * which knows nothing of our two; that they were not blocked then is what a
- * program that catches its own faults relies on.
+ * without our two signals; a program that catches its own faults relies on
+ * their not being blocked then.
  */
 static void before_jump(const struct __jmp_buf_tag *target)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* mimic inject: a device misbehaves, for people who write drivers. */
+/* mimic inject: makes a device misbehave, for tests of drivers. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

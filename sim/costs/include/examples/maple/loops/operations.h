@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * MAPLE's operations as the stores and loads that they are on RISC-V: what the loops
- * are compiled with to count their instructions. A page of the device is mapped at
+ * MAPLE's operations as the stores and loads that they are on RISC-V: the header for
+ * compiling the loops to count their instructions. A page of the device is mapped at
  * `maple`; bits 3 to 8 of an address are the operation, the ones above the queue.
  *
  * The marks are read by ../../../../count.awk.
