@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,8 +37,12 @@ static void list_options(const struct mimic_option *options, size_t count, struc
 	strcpy(letters, "hV");
 }
 
-static int take(const struct mimic_option *option, void *context)
+static int take(const char *prefix, const struct mimic_option *option, void *context)
 {
+	if (option->form == OPTION_VALUE_TEXT && !*optarg) {
+		fprintf(stderr, "%s: --%s: the value is empty\n", prefix, option->name);
+		return -EINVAL;
+	}
 	if (option->value)
 		*option->value = optarg;
 	if (option->values && option->values->count++ < MIMIC_OPTION_VALUES_MAX)
@@ -79,7 +84,7 @@ int mimic_options_parse(const char *prefix, int argc, char **argv, enum mimic_op
 		/* An unknown option, or one without its value: getopt has printed it. */
 		if (i == count)
 			return -EINVAL;
-		error = take(&options[i], context);
+		error = take(prefix, &options[i], context);
 		if (error)
 			return error;
 	}

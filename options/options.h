@@ -24,7 +24,8 @@ struct mimic_option {
 	int (*take)(void *context, const char *value);
 	bool *flag;		/* is set */
 	char letter;		/* 0: has no short form */
-	enum { OPTION_VALUE_NEEDED, OPTION_VALUE_OPTIONAL, OPTION_VALUE_NONE } form;
+	/* TEXT: needed, and an empty one is refused */
+	enum { OPTION_VALUE_NEEDED, OPTION_VALUE_TEXT, OPTION_VALUE_OPTIONAL, OPTION_VALUE_NONE } form;
 };
 
 enum mimic_option_order { OPTIONS_ANYWHERE, OPTIONS_FIRST };	/* FIRST: they end at the first word */

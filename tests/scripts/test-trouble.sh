@@ -54,6 +54,15 @@ an_option_without_its_value_is_one_line()
 		one_line 2 "$build/examples/maple/spmv" --uniform
 }
 
+an_empty_value_is_one_line_that_names_the_option()
+{
+	local name
+	for name in devices config socket bus record plugin; do
+		one_line 2 timeout 5 "$build/bin/mimicd" --$name= && grep -q "^mimicd: --$name: the value is empty" "$work/errors" || return 1
+	done
+	one_line 2 timeout 5 "$mimic" record --devices= true && grep -q "^mimic: record: --devices: " "$work/errors"
+}
+
 a_short_one_and_a_word_too_many_are_one_line()
 {
 	one_line 2 "$build/bin/mimicd" -Q && one_line 2 "$build/bin/mimicd" word && one_line 2 "$mimic" list word
@@ -120,7 +129,7 @@ so_is_mimic_run_from_a_folder_with_a_space()
 		one_line 2 read_only "$work/a folder/bin/mimic" run "$program" && grep -q "LD_PRELOAD cannot name '$work/a folder/lib'.*Read-only" "$work/errors"
 }
 
-names="a_wrong_option_is_one_line_and_status_2 one_of_an_example_too an_option_without_its_value_is_one_line
+names="an_empty_value_is_one_line_that_names_the_option a_wrong_option_is_one_line_and_status_2 one_of_an_example_too an_option_without_its_value_is_one_line
 	a_short_one_and_a_word_too_many_are_one_line a_failed_write_to_standard_output_is_one_line_and_status_1
 	a_file_that_cannot_be_written_is_named"
 for name in $names; do

@@ -38,9 +38,9 @@ struct record_options {
 static int parse(int argc, char **argv, struct record_options *options)
 {
 	const struct mimic_option list[] = {
-		{ .name = "output", .letter = 'o', .value = &options->output },
-		{ .name = "devices", .value = &options->run.devices },
-		{ .name = "config", .value = &options->run.config_path },
+		{ .name = "output", .letter = 'o', .value = &options->output, .form = OPTION_VALUE_TEXT },
+		{ .name = "devices", .value = &options->run.devices, .form = OPTION_VALUE_TEXT },
+		{ .name = "config", .value = &options->run.config_path, .form = OPTION_VALUE_TEXT },
 		{ .name = "plugin", .values = &options->run.plugins },
 		{ .name = "verbose", .letter = 'v', .flag = &options->run.verbose },
 	};
