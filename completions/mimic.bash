@@ -23,13 +23,13 @@ _mimic_commands()
 # The help shows them as "--json", "-o, --output FILE" or "--watch[=SECONDS]".
 _mimic_options()
 {
-	"$1" "$2" --help 2>/dev/null | grep -oE '^  (-[a-z], )?--[a-z-]+' | tr -s ', ' '\n' | grep .
+	"$1" "$2" --help 2>/dev/null | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | tr -s ', ' '\n' | grep .
 }
 
 # Those whose value is the next word: it stands one blank behind them, a meaning two.
 _mimic_valued()
 {
-	"$1" "$2" --help 2>/dev/null | grep -oE '^  (-[a-z], )?--[a-z-]+ [^ ]' | sed 's/.$//' |
+	"$1" "$2" --help 2>/dev/null | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+ [^ ]' | sed 's/.$//' |
 		tr -s ', ' '\n' | grep .
 }
 

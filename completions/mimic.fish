@@ -16,7 +16,7 @@ end
 # "--OPTION<tab>MEANING" of the command; the help shows them as "-o, --output FILE  meaning".
 function __mimic_options
     set -l command (__mimic_command); or return
-    mimic $command --help 2>/dev/null | string match -rg '^  (?:-[a-z], )?(--[a-z-]+)\S*(?: \S+)*?(?:  +(.*))?$' |
+    mimic $command --help 2>/dev/null | string match -rg '^ +(?:-[a-zA-Z], )?(--[a-z-]+)\S*(?: \S+)*?(?:  +(.*))?$' |
         while read -l option
             read -l meaning
             printf '%s\t%s\n' $option $meaning

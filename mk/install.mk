@@ -22,6 +22,7 @@ MANDIR = $(DATADIR)/man
 DOCDIR = $(DATADIR)/doc/mimic
 UNITDIR = $(INSTALL_PREFIX)/lib/systemd/system
 DATA_FOLDERS = mimic/costs mimic/gdb mimic/python mimic/plugin mimic/vm bash-completion/completions zsh/site-functions fish/vendor_completions.d
+COMMANDS_COMPLETED = mimic mimicd
 MANUAL_SECTIONS = $(sort $(subst .,,$(suffix $(MANPAGES))))
 INSTALL_CONFIG = $(wildcard config/*.ini)
 INSTALL_UNITS_IN = $(wildcard config/*.service.in)
@@ -123,9 +124,9 @@ install-shared: all units
 	$(if $(INSTALL_CONFIG),$(call install_file,$(INSTALL_CONFIG),$(DATADIR)/mimic))
 	$(call install_file,examples/Makefile,$(DATADIR)/mimic/examples)
 	$(Q)$(foreach folder,$(INSTALL_EXAMPLES),$(INSTALL) -m 644 $(wildcard $(folder)/*.c $(folder)/*.h $(folder)/*.s $(folder)/Kbuild) "$(DESTDIR)$(DATADIR)/mimic/$(folder)" &&) true
-	$(call install_file,completions/mimic.fish,$(DATADIR)/fish/vendor_completions.d)
-	$(call install_file,completions/_mimic,$(DATADIR)/zsh/site-functions)
-	$(Q)$(foreach command,mimic mimicd,$(INSTALL) -m 644 completions/$(command).bash "$(DESTDIR)$(DATADIR)/bash-completion/completions/$(command)" &&) true
+	$(call install_file,$(COMMANDS_COMPLETED:%=completions/%.fish),$(DATADIR)/fish/vendor_completions.d)
+	$(call install_file,$(COMMANDS_COMPLETED:%=completions/_%),$(DATADIR)/zsh/site-functions)
+	$(Q)$(foreach command,$(COMMANDS_COMPLETED),$(INSTALL) -m 644 completions/$(command).bash "$(DESTDIR)$(DATADIR)/bash-completion/completions/$(command)" &&) true
 	$(call install_file,$(patsubst config/%.in,$(O)/units/%,$(INSTALL_UNITS_IN)),$(UNITDIR))
 	$(call install_file,README.md CHANGELOG.md LICENSE,$(DOCDIR))
 	$(call install_file,$(wildcard docs/*.md docs/*.png),$(DOCDIR)/docs)

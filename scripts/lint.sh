@@ -20,7 +20,7 @@ git clang-format -q --diff "$base" -- '*.c' '*.h' || status=$?
 status=0
 
 echo "# shellcheck"
-git ls-files '*.sh' .ci/run tests/vm/guest/init completions/mimic.bash |
+git ls-files '*.sh' .ci/run tests/vm/guest/init 'completions/*.bash' |
 	xargs shellcheck -S warning || status=1
 
 echo "# codespell"

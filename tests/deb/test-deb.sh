@@ -50,6 +50,9 @@ result $? "$suite: the commands start"
 [ -e "$tree/usr/lib/systemd/system/mimicd.service" ] && [ -s "$tree/usr/share/man/man1/mimic.1.gz" ] &&
 	[ -s "$tree/usr/share/man/man3/maple_open.3.gz" ]
 result $? "$suite: units and manual pages are there"
+[ -s "$tree/usr/share/bash-completion/completions/mimicd" ] && [ -s "$tree/usr/share/zsh/vendor-completions/_mimicd" ] &&
+	[ -s "$tree/usr/share/fish/vendor_completions.d/mimicd.fish" ]
+result $? "$suite: completions of mimicd are where the shells look"
 packages=()
 for kernel in "$@"; do
 	packages+=("$(headers "$kernel")")

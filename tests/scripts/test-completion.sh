@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# Completion of mimic's command line in bash, zsh and fish, and of mimicd's in bash. TAP on stdout.
+# Completion of mimic's command line and of mimicd's in bash, zsh and fish. TAP on stdout.
 #
 #   test-completion.sh [BUILD]   BUILD: the build directory; else $O, else build
 set -u
@@ -9,6 +9,8 @@ set -u
 export MIMIC_SOCKET=$work/socket
 # shellcheck source=completions/mimic.bash
 . completions/mimic.bash
+# shellcheck source=completions/mimicd.bash
+. completions/mimicd.bash
 
 mimic=$build/bin/mimic
 
@@ -22,7 +24,10 @@ offered()
 	[[ $1 == *' ' ]] && COMP_WORDS+=('')
 	COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
 	COMPREPLY=()
-	_mimic "$mimic"
+	case $1 in
+	mimicd*) _mimicd "$build/bin/mimicd" ;;
+	*) _mimic "$mimic" ;;
+	esac
 	printf '%s\n' ${COMPREPLY[@]+"${COMPREPLY[@]}"} | sort >"$work/output"
 }
 
@@ -51,7 +56,7 @@ includes 'mimic ' run list dump stat top reset add remove inject asm dis help --
 result $? "commands"
 "$build/bin/mimic" --help | sed -n 's/^  \([a-z]\{2,\}\) .*/\1/p' >"$work/commands"
 while read -r command; do
-	"$build/bin/mimic" "$command" --help | awk '/^  -/ { for (i = 1; i <= 2; i++) if ($i ~ /^--/) { sub(/\[.*/, "", $i); print $i } }' |
+	"$build/bin/mimic" "$command" --help | awk '/^ +-/ { for (i = 1; i <= 2; i++) if ($i ~ /^--/) { sub(/\[.*/, "", $i); print $i } }' |
 		sort >"$work/options"
 	offered "mimic $command --"
 	cmp -s "$work/options" "$work/output" || echo "$command"
@@ -114,13 +119,35 @@ mimic=$work/stub
 expect 'mimic dump maple@' 0 && expect 'mimic dump ma' maple@0 && expect 'mimic dump maple@0' 0
 result $? "names_of_private_devices"
 
-# shellcheck source=completions/mimicd.bash
-. completions/mimicd.bash
-COMP_WORDS=(mimicd --de)
-COMP_CWORD=1
-_mimicd "$build/bin/mimicd"
-[ "${COMPREPLY[*]}" = --devices ]
+# Each option of the help, with its short form.
+"$build/bin/mimicd" --help | awk '/^ +-/ { for (i = 1; i <= 2; i++) if ($i ~ /^-/) { sub(/[[,].*/, "", $i); print $i } }' |
+	sort >"$work/options-of-mimicd"
+# shellcheck disable=SC2046
+expect 'mimicd -' $(cat "$work/options-of-mimicd") && expect 'mimicd --de' --devices &&
+	expect 'mimicd --' $(grep '^--' "$work/options-of-mimicd")
 result $? "options_of_mimicd"
+
+# words_of OPTION: those that mimicd names when it refuses a value
+words_of()
+{
+	"$build/bin/mimicd" "$1=?" 2>&1 | sed "s/.*?'*: //" | grep -oE '[a-z]+' | grep -vxE 'one|of|or|is|needed|names|with|commas|are'
+}
+
+for option in --kernel --channel --log-level --sandbox; do
+	expect "mimicd $option=" $(words_of $option) || echo $option
+done >"$work/errors"
+expect "mimicd --quota maps=3,l" 3,lanes= && expect "mimicd --quota " $(words_of --quota | sed 's/$/=/') &&
+	expect 'mimicd --sandbox all,s' all,seccomp && [ ! -s "$work/errors" ]
+result $? "values_of_mimicd"
+mkdir -p "$work/files/folder"
+"$build/bin/mimicd" --help | sed -nE 's/^ +(-[a-zA-Z], )?(--[a-z-]+) (\[DEVICE=\])?\[?(FILE|PATH|DIR).*/\2/p' >"$work/options"
+while read -r option; do
+	expect "mimicd $option $work/files/fo" "$work/files/folder" && expect "mimicd $option=$work/files/fo" "$work/files/folder" ||
+		echo "$option"
+done <"$work/options" >"$work/errors"
+expect "mimicd --vfio-user maple0=$work/files/fo" "$work/files/folder" && expect "mimicd -s $work/files/fo" "$work/files/folder" &&
+	grep -qx -- --state "$work/options" && [ ! -s "$work/errors" ]
+result $? "files_of_mimicd"
 
 if command -v tmux >/dev/null; then
 	env -u TMUX TERM=screen tmux -S "$work/tmux" -f /dev/null new-session -d -x 100 -y 10 "PATH=$build/bin:$PATH bash --norc"
@@ -173,8 +200,55 @@ fi
 # in_fish LINE: what fish offers at its end
 in_fish()
 {
-	PATH=$build/bin:$PATH HOME=$work fish --no-config -c "source completions/mimic.fish; complete -C '$1'" | cut -f 1
+	PATH=$build/bin:$PATH HOME=$work fish --no-config -c "source completions/mimic.fish; source completions/mimicd.fish; complete -C '$1'" | cut -f 1
 }
+
+# zsh lists options as "--socket  -s  -- MEANING".
+zsh_lists_every_option_of_mimicd()
+{
+	local status=1
+	env -u TMUX TERM=screen tmux -S "$work/tmux" -f /dev/null new-session -d -x 120 -y 60 "PATH=$build/bin:$PATH zsh -f"
+	tmux -S "$work/tmux" send-keys "fpath=($PWD/completions \$fpath); autoload -U compinit; compinit -u -D; PS1='> '" Enter
+	tmux -S "$work/tmux" send-keys C-l "mimicd -" Tab
+	for _ in $(seq 100); do
+		tmux -S "$work/tmux" capture-pane -p | sed -nE '/^--/ s/ --( .*)?$//p' | tr -s ' ' '\n' | grep -- - | grep -vx -- -- | sort >"$work/output"
+		cmp -s "$work/options-of-mimicd" "$work/output" && status=0 && break
+		sleep 0.05
+	done
+	tmux -S "$work/tmux" kill-server
+	return $status
+}
+
+if command -v tmux zsh | wc -l | grep -q 2; then
+	zsh_lists_every_option_of_mimicd
+	result $? "zsh_lists_every_option_of_mimicd"
+	in_zsh <<'KEYS'
+mimicd --kernel=req|mimicd --kernel=required
+mimicd --log-level w|mimicd --log-level warning
+mimicd --record Make|mimicd --record Makefile
+mimicd --state compl|mimicd --state completions/
+mimic vm --func|mimic vm --function
+KEYS
+	result $? "zsh_completes_values_of_mimicd"
+else
+	skip "zsh_lists_every_option_of_mimicd" "tmux or zsh is not installed"
+	skip "zsh_completes_values_of_mimicd" "tmux or zsh is not installed"
+fi
+
+if command -v fish >/dev/null; then
+	in_fish 'mimicd -' | sed 's/=$//' | sort -u >"$work/output"
+	cmp -s "$work/options-of-mimicd" "$work/output"
+	result $? "fish_lists_every_option_of_mimicd"
+	for line in 'mimicd --kernel=req|--kernel=required' 'mimicd --log-level w|warning' 'mimicd --record Makef|Makefile' \
+		'mimicd --state compl|completions/' 'mimicd --quota maps=3,l|maps=3,lanes=' 'mimic vm --func|--function'; do
+		[ "$(in_fish "${line%|*}")" = "${line#*|}" ] || echo "$line: $(in_fish "${line%|*}")"
+	done >"$work/errors"
+	[ ! -s "$work/errors" ]
+	result $? "fish_completes_values_of_mimicd"
+else
+	skip "fish_lists_every_option_of_mimicd" "fish is not installed"
+	skip "fish_completes_values_of_mimicd" "fish is not installed"
+fi
 
 if command -v fish >/dev/null; then
 	for line in 'mimic inj|inject' 'mimic run --tr|--transport' 'mimic stat vi|virgo0' 'mimic help comp|compare'; do

@@ -452,10 +452,11 @@ check "every_function_of_libmimic_has_a_man_page" every_function_of_libmimic_has
 check "commands_run_from_where_they_are_installed" commands_run
 check "costs_of_a_program_are_counted_where_nothing_but_the_install_tree_is" costs_of_a_program
 completions_are_installed() {
-	grep -q _mimic "$prefix/share/bash-completion/completions/mimic" &&
-		grep -q _mimicd "$prefix/share/bash-completion/completions/mimicd" &&
-		grep -q '^#compdef mimic$' "$prefix/share/zsh/site-functions/_mimic" &&
-		grep -q 'complete -c mimic' "$prefix/share/fish/vendor_completions.d/mimic.fish"
+	for command in mimic mimicd; do
+		grep -q "complete -F _$command $command\$" "$prefix/share/bash-completion/completions/$command" &&
+			grep -q "^#compdef $command\$" "$prefix/share/zsh/site-functions/_$command" &&
+			grep -q "complete -c $command " "$prefix/share/fish/vendor_completions.d/$command.fish" || return 1
+	done
 }
 # Python's are started by the interpreter that has the wheel.
 scripts_of_the_shell_can_be_run() {
