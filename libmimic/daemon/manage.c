@@ -24,7 +24,8 @@ static int explain(int error, const char *path, const char *what)
 	case -ENOTCONN:
 		return mimic_error(error, "mimicd at %s hung up: perhaps it is older than this command", path);
 	case -EOPNOTSUPP:
-		return mimic_error(error, "%.32s is not on the kernel's bus: there is no driver to see it", what);
+		return mimic_error(error, "%.32s is neither on the kernel's bus nor in a virtual machine: no driver has it",
+				   what);
 	default:
 		return mimic_error(error, "mimicd at %s: %s", path, strerror(-error));
 	}

@@ -11,8 +11,8 @@
 
 static const char usage[] =
 	"Usage: mimic inject [OPTION...] DEVICE WHAT\n\n"
-	"Makes a device on the kernel's bus misbehave, so that its driver can be tried. docs/bus.md\n"
-	"lists the effects on a driver and a program.\n\n"
+	"Makes a device on the kernel's bus or in a virtual machine misbehave, so that its driver can be\n"
+	"tried. docs/bus.md and docs/pci.md say what a driver and a program see.\n\n"
 	"WHAT is one of\n"
 #define _(number, name, text, meaning) "  " text "\n      " meaning "\n"
 	MIMIC_INJECTIONS(_)
@@ -21,8 +21,8 @@ static const char usage[] =
 	"  --socket PATH  where mimicd listens (default: MIMIC_SOCKET, then mimicd's own default)\n"
 	"  --json         print {\"device\": ..., \"injected\": ...}\n"
 	"  --help         this text\n\n"
-	"Exit status: 0; 1: no daemon answers, or the device is not on the kernel's bus; 2: bad\n"
-	"options, no such device, no such WHAT.\n";
+	"Exit status: 0; 1: no daemon answers, or no driver can have the device; 2: bad options, no\n"
+	"such device, no such WHAT.\n";
 
 static int find_injection(const char *text)
 {
