@@ -24,8 +24,7 @@ static int explain(int error, const char *path, const char *what)
 	case -ENOTCONN:
 		return mimic_error(error, "mimicd at %s hung up: perhaps it is older than this command", path);
 	case -EOPNOTSUPP:
-		return mimic_error(error, "%.32s is neither on the kernel's bus nor in a virtual machine: no driver has it",
-				   what);
+		return mimic_error(error, "%.32s is neither on the kernel's bus nor in a virtual machine", what);
 	default:
 		return mimic_error(error, "mimicd at %s: %s", path, strerror(-error));
 	}
