@@ -33,7 +33,7 @@ IS_X86_64 := $(filter x86_64,$(MACHINE))
 # LIBRARIES_MK=FILE is for a caller that knows which libraries there are.
 LIBRARIES_MK ?= $(O)/libraries.mk
 # The libraries that are installed: found anew when that may have changed. A library that is optional is left out.
-WITHOUT_LIBRARIES := help clean lint deb check-deb check-suite check-builds check-binary check-container dist-binary check check-parts packages-%
+WITHOUT_LIBRARIES := help clean uninstall lint deb check-deb check-suite check-builds check-binary check-container dist-binary check check-parts packages-%
 OF_TESTS = check-quick check-native check-asan check-tsan check-fuzz check-vm check-kernel% tests bench $(O)/tests/%
 ifneq ($(or $(filter-out $(WITHOUT_LIBRARIES),$(MAKECMDGOALS)),$(if $(MAKECMDGOALS),,all)),)
 include $(LIBRARIES_MK)

@@ -2,6 +2,12 @@
 # PREFIX is where it will run, DESTDIR is put in front. LIBDIR, MANDIR, DOCDIR and UNITDIR are folders of PREFIX by default.
 
 INSTALL ?= install
+INSTALL_LINK = ln -sf
+# make uninstall wants names alone: nothing is built for them, nor written into the build directory.
+NAMES_ONLY =
+NAMES_OF_INSTALL = NAMES_ONLY=1 INSTALL="sh scripts/installed-names.sh" INSTALL_LINK="sh scripts/installed-names.sh" \
+	LIBRARIES_MK=/dev/null HAS_SCDOC=1
+built = $(if $(NAMES_ONLY),,$(1))
 # Absolute and without a slash at its end: programs will have it, too.
 INSTALL_PREFIX = $(call apart,$(abspath $(call joined,$(PREFIX))))
 # One word of make's of a path that may have spaces, and back.
@@ -69,8 +75,8 @@ pkgconfig:
 # $(1): a library's soname. The file carries the version, the links its names.
 define install_library
 	$(Q)$(INSTALL) -m 644 $(or $(filter %/$(1),$(LINKED_ANEW)),$(O)/lib/$(1)) "$(DESTDIR)$(LIBDIR)/$(1:.so.0=.so.$(VERSION))"
-	$(Q)ln -sf $(1:.so.0=.so.$(VERSION)) "$(DESTDIR)$(LIBDIR)/$(1)"
-	$(Q)ln -sf $(1) "$(DESTDIR)$(LIBDIR)/$(1:.so.0=.so)"
+	$(Q)$(INSTALL_LINK) $(1:.so.0=.so.$(VERSION)) "$(DESTDIR)$(LIBDIR)/$(1)"
+	$(Q)$(INSTALL_LINK) $(1) "$(DESTDIR)$(LIBDIR)/$(1:.so.0=.so)"
 
 endef
 
@@ -85,13 +91,13 @@ units:
 # $(1): where a file of the tree is put.
 install_file = $(Q)$(INSTALL) -m 644 $(1) "$(DESTDIR)$(2)"
 
-install: all pkgconfig units install-libraries install-headers install-shared
+install: $(call built,all pkgconfig units) install-libraries install-headers install-shared
 	@echo "  INSTALL $(INSTALL_ROOT)"
 	$(Q)$(INSTALL) -d "$(DESTDIR)$(BINDIR)"
 	$(if $(BINARIES),$(Q)$(INSTALL) -m 755 $(BINARIES) "$(DESTDIR)$(BINDIR)")
-	$(if $(DESTDIR),,$(if $(IS_STANDARD_PREFIX),$(update_loader_cache)))
+	$(if $(DESTDIR)$(NAMES_ONLY),,$(if $(IS_STANDARD_PREFIX),$(update_loader_cache)))
 
-install-libraries: all pkgconfig $(LINKED_ANEW) $(STATIC_LIBRARIES)
+install-libraries: $(call built,all pkgconfig $(LINKED_ANEW) $(STATIC_LIBRARIES))
 	$(Q)$(if $(filter $(addprefix $(call joined,$(INSTALL_PREFIX))/,lib lib64 lib/$(MULTIARCH)),$(call joined,$(LIBDIR))),,$(error \
 		LIBDIR is $(LIBDIR), and mimic looks in PREFIX/lib, PREFIX/lib64 and PREFIX/lib/$(MULTIARCH)))
 	$(Q)$(if $(filter-out $(addprefix $(call joined,$(INSTALL_PREFIX))/,bin include share),$(foreach \
@@ -112,7 +118,7 @@ install-headers:
 	$(call install_file,driver/mimic.h,$(INCLUDEDIR)/mimic/driver)
 
 # Files that do not depend on the machine, and the systemd units.
-install-shared: all units
+install-shared: $(call built,all units)
 	$(Q)$(INSTALL) -d $(call below,$(DESTDIR)$(DATADIR),$(DATA_FOLDERS)) $(call below,$(DESTDIR)$(MANDIR),$(MANUAL_SECTIONS:%=man%)) \
 		$(call below,$(DESTDIR)$(DATADIR)/mimic,$(INSTALL_EXAMPLES)) "$(DESTDIR)$(UNITDIR)" "$(DESTDIR)$(DOCDIR)/docs"
 	$(Q)$(INSTALL) -m 755 $(VM_SHARE) "$(DESTDIR)$(DATADIR)/mimic/vm"
@@ -132,14 +138,11 @@ install-shared: all units
 	$(call install_file,$(wildcard docs/*.md docs/*.png),$(DOCDIR)/docs)
 	$(Q)$(foreach section,$(MANUAL_SECTIONS),$(INSTALL) -m 644 $(filter %.$(section),$(MANPAGES)) "$(DESTDIR)$(MANDIR)/man$(section)" &&) true
 
-# What `make install` with the same variables would put there, and folders of mimic's own that are then empty.
+# What `make install` with the same variables would put there, and folders that are then empty.
 uninstall:
 	@echo "  REMOVE  $(INSTALL_ROOT)"
-	$(Q)stage=$$(mktemp -d) && trap 'rm -rf "$$stage"' EXIT && \
-		$(MAKE) --no-print-directory -s install DESTDIR="$$stage" >/dev/null && cd "$$stage" && \
-		find . ! -type d -printf '%P\n' | while read -r file; do rm -f "$(DESTDIR)/$$file"; done && \
-		find . -depth -type d -path '*mimic*' -printf '%P\n' | while read -r folder; do \
-			rmdir "$(DESTDIR)/$$folder" 2>/dev/null; done; true
+	$(Q)names=$$($(MAKE) --no-print-directory -s install $(NAMES_OF_INSTALL)) && \
+		printf '%s\n' "$$names" | sh scripts/uninstall.sh "$(DESTDIR)" "$(INSTALL_PREFIX)" $(if $(IS_STANDARD_PREFIX),standard)
 	$(if $(DESTDIR),,$(if $(IS_STANDARD_PREFIX),$(Q)$(LDCONFIG) 2>/dev/null || true))
 
 # Checks the result: a user who may write to PREFIX may not run ldconfig, and not every system has PREFIX in ld.so.conf.

@@ -385,13 +385,27 @@ folders_that_mimic_would_not_find_are_refused() {
 		grep 'mimic looks in' "$root/errors" && [ ! -e "$root/commands" ] && [ -z "$(find "$root/refused" -name '*.so' 2>/dev/null)" ]
 }
 
-# Somebody else's files stay.
+# Somebody else's files stay. Nothing is built for it: there need be no build directory, and no place for one.
 uninstall_removes_what_install_has_put() {
 	mkdir -p "$root/gone/share/mimic" && echo mine >"$root/gone/share/mimic/mine" || return 1
 	make -s O="$build" PREFIX="$root/gone" DESTDIR= install && [ -e "$root/gone/bin/mimic" ] &&
-		make -s O="$build" PREFIX="$root/gone" DESTDIR= uninstall &&
+		TMPDIR=/dev/null make -s O=/dev/null/none PREFIX="$root/gone" DESTDIR= uninstall &&
 		[ "$(find "$root/gone" ! -type d)" = "$root/gone/share/mimic/mine" ] &&
-		[ "$(find "$root/gone" -type d -path '*mimic*')" = "$root/gone/share/mimic" ]
+		[ "$(find "$root/gone" -type d)" = "$(printf '%s\n' "$root/gone" "$root/gone/share" "$root/gone/share/mimic")" ]
+}
+
+# Others put their files into these, and look for them.
+uninstall_leaves_the_folders_of_a_standard_prefix() {
+	make -s O="$build" PREFIX=/usr DESTDIR="$root/usr-stage" install && make -s PREFIX=/usr DESTDIR="$root/usr-stage" uninstall &&
+		[ -z "$(find "$root/usr-stage" ! -type d -o -name '*mimic*')" ] && [ -d "$root/usr-stage/usr/bin" ] && [ -d "$root/usr-stage/usr/lib/pkgconfig" ]
+}
+
+# A folder in the place of a file is one that root cannot remove either.
+uninstall_that_cannot_remove_says_why_and_fails() {
+	mkdir -p "$root/stuck/bin/mimic" &&
+		! make -s PREFIX="$root/stuck" DESTDIR= uninstall 2>"$root/errors" &&
+		grep "$root/stuck/bin/mimic': Is a directory" "$root/errors" && [ "$(grep -cv '^make' "$root/errors")" = 1 ] &&
+		! make -s PREFIX="$root/stuck" LIBDIR="$root/stuck/libs" DESTDIR= uninstall 2>"$root/errors" && grep 'mimic looks in' "$root/errors"
 }
 
 documents_are_installed() {
@@ -422,7 +436,9 @@ check "virtual_time_has_a_pkg_config_file" virtual_time_by_pkg_config
 check "libraries_may_lie_in_lib64" in_library_folder lib64
 check "libraries_may_lie_in_the_folder_of_the_architecture" in_library_folder "lib/$(gcc -print-multiarch)"
 check "folders_that_mimic_would_not_find_are_refused" folders_that_mimic_would_not_find_are_refused
-check "uninstall_removes_what_install_has_put" uninstall_removes_what_install_has_put
+for test in uninstall_removes_what_install_has_put uninstall_leaves_the_folders_of_a_standard_prefix uninstall_that_cannot_remove_says_why_and_fails; do
+	check "$test" "$test"
+done
 check "documents_are_installed" documents_are_installed
 cat > "$root/tutorial.sh" <<'SCRIPT'
 # A user after `make install` as root, with the program and the line of the tutorial.
