@@ -352,9 +352,10 @@ headers_are_complete() {
 	[ "$(echo "$headers" | wc -w)" -ge 6 ]
 }
 
+# In a folder of the user's, with a name of the user's.
 examples_build_and_run() {
-	cp -r "$prefix/share/mimic/examples" "$root/examples" &&
-		PKG_CONFIG_PATH=$prefix/lib/pkgconfig make -s -j2 -C "$root/examples" OUT="$root/built" \
+	cp -r "$prefix/share/mimic/examples" "$root/mine" &&
+		PKG_CONFIG_PATH=$prefix/lib/pkgconfig make -s -j2 -C "$root/mine" OUT="$root/built" \
 			CFLAGS='-O1 -Wall -Wextra -Werror' &&
 		[ "$(find "$root/built" -type f -perm -u+x | wc -l)" -ge 13 ] &&
 		MIMIC_TRANSPORT=embedded "$root/built/maple/spmv" --uniform 100x100x4 &&
