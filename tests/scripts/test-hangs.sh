@@ -127,6 +127,22 @@ child=$(cat "$work/output")
 [ $status = 124 ] && grep -qE 'run: thread [0-9]+ \(sh\) ' "$work/errors" && ! kill -0 "$child" 2>/dev/null
 result $? "one_that_does_not_listen_is_killed_and_what_it_started_ends"
 
+# A program that a shell starts in the background has these ignored.
+bad=0
+for name in INT QUIT; do
+	env --default-signal=INT,QUIT "$build/bin/mimic" run --timeout 20 sh -c "trap 'exit 42' $name; echo ready; while :; do sleep 0.1; done" \
+		>"$work/output" 2>"$work/errors" &
+	pid=$!
+	for _ in $(seq 100); do
+		grep -q ready "$work/output" && break
+		sleep 0.05
+	done
+	kill -$name $pid
+	wait $pid
+	[ $? = 42 ] || bad=1
+done
+result $bad "int_and_quit_that_a_process_sends_to_mimic_run_reach_the_program"
+
 bad=0
 for value in x 0 -1 1x '' 1e9; do
 	refused "--timeout=$value: 0.001 to 604800 seconds" "$build/bin/mimic" run --timeout "$value" true || bad=1

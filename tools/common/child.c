@@ -24,25 +24,27 @@
 
 static pid_t child;
 
-/* A terminal sends it to the program, too; any other sender means the program. */
-static void forward(int number)
+static bool is_key(int number)
 {
-	if (child > 0)
+	return number == SIGINT || number == SIGQUIT;
+}
+
+/* A key of the terminal reaches the program, too; a process that sends a signal to us means the program. */
+static void forward(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (child > 0 && !(is_key(number) && info->si_code == SI_KERNEL))
 		kill(child, number);
 }
 
-static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
-static const int ignored[] = { SIGINT, SIGQUIT };
+static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT };
 
 static void handle_signals(void)
 {
-	struct sigaction action = { .sa_handler = forward, .sa_flags = SA_RESTART };
+	struct sigaction action = { .sa_sigaction = forward, .sa_flags = SA_RESTART | SA_SIGINFO };
 
 	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
 		sigaction(forwarded[i], &action, NULL);
-	action.sa_handler = SIG_IGN;
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
-		sigaction(ignored[i], &action, NULL);
 }
 
 static void block_signals(int how)
@@ -52,8 +54,6 @@ static void block_signals(int how)
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
 		sigaddset(&set, forwarded[i]);
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
-		sigaddset(&set, ignored[i]);
 	sigprocmask(how, &set, NULL);
 }
 
