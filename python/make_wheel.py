@@ -52,6 +52,7 @@ def contents(version):
             files["mimic/" + os.path.basename(path)] = file.read()
     information = "mimic-%s.dist-info/" % version
     files["mimic/_counters.py"] = counters()
+    files["mimic/_version.py"] = '__version__ = "%s"\n' % version
     files[information + "METADATA"] = METADATA % version
     files[information + "WHEEL"] = WHEEL
     files[information + "entry_points.txt"] = ENTRY_POINTS

@@ -16,6 +16,7 @@ The libraries that `make install` has put there do the work, by ctypes, on the a
 cannot take as it lies is refused. docs/python.md is the tutorial, the libraries' headers are the manual.
 """
 from ._library import MimicError, library_folder, patience
+from ._version import __version__
 from .daemon import Daemon
 from .dare import Dare
 from .maple import Maple

@@ -31,10 +31,13 @@ class MapleOptions(Options):
 
 
 def _bits(dtype):
-    size = numpy.dtype(dtype).itemsize
-    if size not in (4, 8):
-        raise TypeError("a queue has elements of 4 or 8 bytes, not %s" % numpy.dtype(dtype))
-    return 8 * size
+    dtype = numpy.dtype(dtype)
+    # Words of a queue would be taken for addresses of objects.
+    if dtype.hasobject:
+        raise TypeError("a queue has numbers, not Python's objects (%s)" % dtype)
+    if dtype.itemsize not in (4, 8):
+        raise TypeError("a queue has elements of 4 or 8 bytes, not %s" % dtype)
+    return 8 * dtype.itemsize
 
 
 def _choice(names, name, what):
@@ -49,6 +52,12 @@ class _End:
     def __init__(self, maple, queue, role):
         self.maple, self.queue, self.role = maple, queue, role
         LIBRARY.call("open", maple.handle, queue, role)
+
+    @property
+    def handle(self):
+        if self.maple is None:
+            raise ValueError("the %s of queue %d is closed" % ("producer" if self.role == PRODUCER else "consumer", self.queue))
+        return self.maple.handle
 
     def close(self):
         if self.maple is not None:
@@ -66,7 +75,7 @@ class Producer(_End):
     def produce(self, values):
         """Pushes all values of an array; waits while the queue is full."""
         address = vector(values, None, "values")
-        LIBRARY.call("produce%d_batch" % _bits(values.dtype), self.maple.handle, self.queue, address, values.size)
+        LIBRARY.call("produce%d_batch" % _bits(values.dtype), self.handle, self.queue, address, values.size)
 
     def fetch(self, array, index, path="dram"):
         """Pushes pointers to array[index]: the device fetches them, past the caches ("dram") or through the last one ("llc")."""
@@ -74,16 +83,17 @@ class Producer(_End):
         indices = vector(index, (numpy.uint32, numpy.int32), "index")
         if index.size and (int(index.min()) < 0 or int(index.max()) >= array.size):
             raise IndexError("index: an element is not below the %d of the array" % array.size)
-        LIBRARY.call("produce_ptr%d_batch" % _bits(array.dtype), self.maple.handle, self.queue, base, indices, index.size,
+        LIBRARY.call("produce_ptr%d_batch" % _bits(array.dtype), self.handle, self.queue, base, indices, index.size,
                      _choice(PATHS, path, "path"))
 
 
 class Consumer(_End):
     def consume(self, count, dtype=numpy.uint32, out=None):
         """Pops `count` values; waits until they are there."""
+        bits = _bits(dtype)
         out = result(out, (count,), dtype)
         address = vector(out, (numpy.dtype(dtype),), "out", True)
-        LIBRARY.call("consume%d_batch" % _bits(dtype), self.maple.handle, self.queue, address, count)
+        LIBRARY.call("consume%d_batch" % bits, self.handle, self.queue, address, count)
         return out
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 """Devices from Python, embedded: results, and what is refused."""
 import ctypes
+import importlib.metadata
 import re
 import threading
 
@@ -101,6 +102,34 @@ def test_a_closed_device_is_refused():
     maple.close()
     with pytest.raises(ValueError, match="closed"):
         maple.counters()
+
+
+@pytest.mark.parametrize("dtype", [object, np.uint16])
+def test_words_of_a_queue_are_numbers(dtype):
+    with mimic.Maple() as maple, maple.producer(0) as out, maple.consumer(0) as into:
+        out.produce(np.array([5, 123456789], np.uint64))
+        with pytest.raises(TypeError, match="a queue has"):
+            into.consume(2, dtype)
+        with pytest.raises(TypeError, match="a queue has"):
+            out.produce(np.empty(2, dtype))
+        assert list(into.consume(2, np.uint64)) == [5, 123456789]
+
+
+def test_a_closed_end_is_refused():
+    with mimic.Maple() as maple:
+        out, into = maple.producer(3), maple.consumer(3)
+        out.close()
+        into.close()
+        with pytest.raises(ValueError, match="the producer of queue 3 is closed"):
+            out.produce(np.zeros(1, np.uint32))
+        with pytest.raises(ValueError, match="the producer of queue 3 is closed"):
+            out.fetch(np.zeros(1, np.uint32), np.zeros(1, np.uint32))
+        with pytest.raises(ValueError, match="the consumer of queue 3 is closed"):
+            into.consume(1)
+
+
+def test_the_package_has_the_wheels_version():
+    assert mimic.__version__ == importlib.metadata.version("mimic")
 
 
 def test_memory_of_the_device_is_an_array():
