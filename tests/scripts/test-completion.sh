@@ -142,10 +142,10 @@ result $? "values_of_mimicd"
 mkdir -p "$work/files/folder"
 "$build/bin/mimicd" --help | sed -nE 's/^ +(-[a-zA-Z], )?(--[a-z-]+) (\[DEVICE=\])?\[?(FILE|PATH|DIR).*/\2/p' >"$work/options"
 while read -r option; do
-	expect "mimicd $option $work/files/fo" "$work/files/folder" && expect "mimicd $option=$work/files/fo" "$work/files/folder" ||
+	expect "mimicd $option $work/files/fold" "$work/files/folder" && expect "mimicd $option=$work/files/fold" "$work/files/folder" ||
 		echo "$option"
 done <"$work/options" >"$work/errors"
-expect "mimicd --vfio-user maple0=$work/files/fo" "$work/files/folder" && expect "mimicd -s $work/files/fo" "$work/files/folder" &&
+expect "mimicd --vfio-user maple0=$work/files/fold" "$work/files/folder" && expect "mimicd -s $work/files/fold" "$work/files/folder" &&
 	grep -qx -- --state "$work/options" && [ ! -s "$work/errors" ]
 result $? "files_of_mimicd"
 
