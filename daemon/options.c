@@ -21,7 +21,7 @@ static const char help[] =
 	"Serves emulated devices to the programs of this user.\n"
 	"\n"
 	"  -s, --socket PATH       listen there (default: $MIMIC_SOCKET, then\n"
-	"                          $XDG_RUNTIME_DIR/mimic/mimicd.sock, or where that is not set\n"
+	"                          $XDG_RUNTIME_DIR/mimic/mimicd.sock, or where that is no folder of the user\n"
 	"                          /run/user/UID/mimic/mimicd.sock or /tmp/mimic-UID/mimicd.sock;\n"
 	"                          /run/mimic/mimicd.sock for root)\n"
 	"  -c, --config FILE       parameters of the devices, an INI file, or the name of a profile, such as\n"

@@ -17,6 +17,14 @@ static bool is_ours(const char *path)
 	       !(status.st_mode & (S_IWGRP | S_IWOTH));
 }
 
+/* After su, or in a container, the variable may name a folder of another user, or none. A link may be the system's. */
+static bool is_session(const char *path)
+{
+	struct stat status;
+
+	return path && *path && !stat(path, &status) && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
+}
+
 int mimic_runtime_folder(char *path, size_t size)
 {
 	const char *session = secure_getenv("XDG_RUNTIME_DIR");
@@ -27,7 +35,7 @@ int mimic_runtime_folder(char *path, size_t size)
 	snprintf(usual, sizeof(usual), "/run/user/%u", user);
 	if (user == 0)
 		length = snprintf(path, size, "/run/mimic");
-	else if (session && *session)
+	else if (is_session(session))
 		length = snprintf(path, size, "%s/mimic", session);
 	else if (is_ours(usual))
 		length = snprintf(path, size, "%s/mimic", usual);

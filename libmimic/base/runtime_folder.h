@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The folder of a user's sockets: /run/mimic for root, else $XDG_RUNTIME_DIR/mimic, else /run/user/UID/mimic if there
- * is such a session, else /tmp/mimic-UID. In the last one another user may have been first, so that nothing may be
- * made there before mimic_runtime_folder_make() has checked it.
+ * The folder of a user's sockets: /run/mimic for root, else $XDG_RUNTIME_DIR/mimic if the variable names a folder of
+ * the user, else /run/user/UID/mimic if there is such a session, else /tmp/mimic-UID. In the last one another user may
+ * have been first, so that nothing may be made there before mimic_runtime_folder_make() has checked it.
  */
 #ifndef MIMIC_RUNTIME_FOLDER_H
 #define MIMIC_RUNTIME_FOLDER_H

@@ -58,6 +58,13 @@ start_as_user env XDG_RUNTIME_DIR="$work/session" && [ -S "$work/session/mimic/m
 result $? "with_a_session_it_is_the_sessions_folder"
 stop
 
+for session in "$work/nowhere" /run/mimic "$work"; do
+	start_as_user env XDG_RUNTIME_DIR="$session" && [ -S "$place/mimicd.sock" ] || echo "$session"
+	stop
+done >"$work/wrong"
+[ ! -s "$work/wrong" ]
+result $? "a_session_that_is_not_there_or_another_users_does_not_count"
+
 rm -rf "$place"
 mkdir "$place"
 ! start_as_user env && grep -q "$place: it belongs to another user, or others may write to it" "$work/errors" &&

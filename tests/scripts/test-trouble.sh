@@ -138,7 +138,7 @@ for name in $names; do
 done
 names="an_install_on_a_full_disk_fails_and_says_where and_works_when_there_is_room programs_run_in_a_read_only_home
 	a_file_that_cannot_be_made_is_one_line so_is_mimic_run_from_a_folder_with_a_space"
-if mkdir "$work/home" && [ -n "${UNSHARED:-}" ] && mount -t tmpfs -o ro tmpfs "$work/home"; then
+if mkdir "$work/home" && [ -n "${UNSHARED:-}" ] && mount -t tmpfs -o ro,uid=65534 tmpfs "$work/home"; then
 	chmod 755 "$work"
 	for name in $names; do
 		$name
