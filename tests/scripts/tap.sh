@@ -10,7 +10,8 @@ work=$(mktemp -d) || exit 2
 daemon=
 number=0
 failed=0
-trap '[ -n "$daemon" ] && { kill -9 $daemon; wait $daemon; } 2>/dev/null; rm -rf "$work"' EXIT
+# Not in a subshell: bash runs it there, too, when it loses track of a process ("wait_for: No record of process").
+trap '[ $BASHPID != $$ ] || { [ -n "$daemon" ] && { kill -9 $daemon; wait $daemon; } 2>/dev/null; rm -rf "$work"; }' EXIT
 unset MIMIC_TRANSPORT MIMIC_SOCKET MIMIC_CONFIG MIMIC_DEVICES
 # packages.txt's, without the second that a version manager in front of it takes for each call.
 if [ -x /usr/bin/python3 ]; then
@@ -52,7 +53,7 @@ start_daemon() # start_daemon DEVICES: mimicd at $work/socket
 {
 	"$build/bin/mimicd" --foreground --socket "$work/socket" --devices "$1" >"$work/daemon" 2>&1 &
 	daemon=$!
-	for _ in $(seq 200); do
+	for ((try = 0; try < 200; try++)); do
 		[ -S "$work/socket" ] && return 0
 		sleep 0.05
 	done

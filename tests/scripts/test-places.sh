@@ -16,7 +16,7 @@ if [ "$(id -u)" != 0 ] || ! command -v setpriv >/dev/null; then
 	exit
 fi
 rm -rf "$place"
-trap '[ -n "$daemon" ] && kill -9 $daemon 2>/dev/null; rm -rf "$work" "$place"' EXIT
+trap '[ $BASHPID != $$ ] || { [ -n "$daemon" ] && kill -9 $daemon 2>/dev/null; rm -rf "$work" "$place"; }' EXIT
 chmod 755 "$work"
 cp "$build/bin/mimic" "$build/bin/mimicd" "$work"
 mkdir -m 700 "$work/session" && chown $user "$work/session"
@@ -31,10 +31,12 @@ as_user() # as_user WORD...
 # start_as_user WORD...: mimicd; waits until it serves
 start_as_user()
 {
+	# Else the line of the mimicd before is found, and the one that has just been forked is killed as a shell.
+	: >"$work/errors"
 	# No function: stop() would end the shell around mimicd.
 	"${user_command[@]}" "$@" "$work/mimicd" -f --kernel=off >"$work/output" 2>"$work/errors" &
 	daemon=$!
-	for _ in $(seq 200); do
+	for ((try = 0; try < 200; try++)); do
 		grep -q ': serving' "$work/errors" && return 0
 		kill -0 $daemon 2>/dev/null || return 1
 		sleep 0.05
@@ -58,11 +60,13 @@ start_as_user env XDG_RUNTIME_DIR="$work/session" && [ -S "$work/session/mimic/m
 result $? "with_a_session_it_is_the_sessions_folder"
 stop
 
+wrong=
 for session in "$work/nowhere" /run/mimic "$work"; do
-	start_as_user env XDG_RUNTIME_DIR="$session" && [ -S "$place/mimicd.sock" ] || echo "$session"
+	start_as_user env XDG_RUNTIME_DIR="$session"
+	[ -S "$place/mimicd.sock" ] || wrong+=" $session"
 	stop
-done >"$work/wrong"
-[ ! -s "$work/wrong" ]
+done
+[ -z "$wrong" ]
 result $? "a_session_that_is_not_there_or_another_users_does_not_count"
 
 rm -rf "$place"

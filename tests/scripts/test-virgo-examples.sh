@@ -168,7 +168,7 @@ if start_daemon virgo:2; then
 		--size 4096x4096x4096 >"$work/output" 2>"$work/errors" &
 	client=$!
 	# It is at work once its warps are there.
-	for _ in $(seq 1200); do
+	for ((try = 0; try < 1200; try++)); do
 		[ "$(awk '/^Threads/ { print $2 }' /proc/$client/status 2>/dev/null || echo 9)" -ge 4 ] && break
 		sleep 0.05
 	done
