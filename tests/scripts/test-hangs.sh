@@ -130,6 +130,7 @@ result $? "one_that_does_not_listen_is_killed_and_what_it_started_ends"
 # A program that a shell starts in the background has these ignored.
 bad=0
 for name in INT QUIT; do
+	: >"$work/output"
 	env --default-signal=INT,QUIT "$build/bin/mimic" run --timeout 20 sh -c "trap 'exit 42' $name; echo ready; while :; do sleep 0.1; done" \
 		>"$work/output" 2>"$work/errors" &
 	pid=$!
