@@ -28,7 +28,7 @@ static void complete(void *context, uint64_t owner, uint64_t data)
 	threads[owner - 1].answer = data;
 }
 
-/* Whatever the address space: it is this process. */
+/* Every address space is this process. */
 static const struct mimic_memory *memory_of(void *context, uint64_t address_space)
 {
 	(void)context;
@@ -76,7 +76,7 @@ static void begin_on_model(enum bus_thread who, const struct mimic_access *asked
 	threads[who].answer = access.data;
 }
 
-/* As a transport does it: a batch, and one by one what a batch cannot do. */
+/* As a transport does it: in batches, and singly each store at which a batch stops. */
 static void post_on_model(enum bus_thread who, const struct mimic_access *asked, const uint64_t *values,
 			  size_t count)
 {
@@ -119,7 +119,7 @@ static bool is_over_on_model(enum bus_thread who, unsigned int patience, uint64_
 	if (threads[who].waits && patience >= PATIENCE_FOR_WORK)
 		work_off();
 	if (threads[who].waits) {
-		/* No tick: what can go on must go on by itself. */
+		/* No tick: an access that can end must end without one. */
 		now += (uint64_t)patience * 1000000;
 		return false;
 	}

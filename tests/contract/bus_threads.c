@@ -18,7 +18,7 @@ struct worker {
 	struct bus_work work;
 };
 
-#define BEGIN_MOST 10000	/* ms, until a thread does what it was asked for */
+#define BEGIN_MOST 10000	/* ms, until a thread begins its work */
 #define YIELDS 50		/* before a thread sleeps: most accesses take less time than two wake-ups */
 
 static struct worker workers[BUS_THREADS];

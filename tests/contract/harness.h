@@ -19,7 +19,7 @@
 
 /* --- cases ------------------------------------------------------------- */
 
-/* A case runs with each of its profiles: bits 1 and 2, which mean what the device says. */
+/* A case runs with each of its profiles: bits 1 and 2, whose meaning the device defines. */
 #define CONTRACT_PROFILES 2
 /* With a profile: not where the kernel's driver serves the device's faults before the case can look. */
 #define WITHOUT_DRIVER 4u
@@ -114,7 +114,7 @@ struct contract_device {
 	/* A bare model, ready for use; NULL with errno. */
 	struct mimic_model *(*create_model)(const char *configuration, const struct mimic_host *host);
 	void (*destroy_model)(struct mimic_model *model);
-	unsigned int model_page[CONTRACT_HANDLES];	/* what page 0 of a handle is there */
+	unsigned int model_page[CONTRACT_HANDLES];	/* the bare model's page for page 0 of a handle */
 	/* For devices with memory that programs map: that of the bare model, and where it is on the node. */
 	void *(*model_memory)(void);
 	size_t model_memory_size;
@@ -131,7 +131,7 @@ extern const struct contract_device contract_device;
 
 struct bus {
 	const char *name;
-	bool is_stepped;	/* what a device has to do by itself is done when a thread must wait for it */
+	bool is_stepped;	/* a device does its own work only when a thread must wait for it */
 	/* Gets the device ready for one case. 0 or -errno. */
 	int (*open)(const struct contract_device *device, const char *configuration);
 	void (*close)(void);
@@ -142,7 +142,7 @@ struct bus {
 		     size_t count);
 	/* Something that the thread does by itself. */
 	void (*call)(enum bus_thread who, void (*function)(void *), void *argument);
-	/* Is what `who` began over? Gives it `patience` milliseconds. */
+	/* Is the last action of `who` over? Gives it `patience` milliseconds. */
 	bool (*is_over)(enum bus_thread who, unsigned int patience, uint64_t *answer);
 	void (*sleep)(unsigned int milliseconds);
 	/* The thread ends without closing anything; `who` is not used again. */

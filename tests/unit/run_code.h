@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Runs machine code from a given state of the registers, and gives the state
- * after it. For one program only: it defines what it declares.
+ * after it. For one program only: it defines its functions.
  */
 #ifndef TESTS_UNIT_RUN_CODE_H
 #define TESTS_UNIT_RUN_CODE_H

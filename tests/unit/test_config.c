@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The configuration file: what the shipped ones give, and what each mistake says. */
+/* The configuration file: the settings of the shipped ones, and the message of each mistake. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Compressed rows: what comes out of a list of entries, and transposing, symmetrising, cutting. */
+/* Compressed rows: making them of a list of entries, transposing, symmetrising, cutting. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

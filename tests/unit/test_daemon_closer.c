@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Threads that close what clients made: when they end, and what comes meanwhile. */
+/* Threads that close descriptors of clients: when they end, and items that come meanwhile. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -194,7 +194,7 @@ static void closes_that_end_do_not_wait_for_those_that_do_not(void **state)
 	mimicd_closer_close_ours(closer, 2000000, fd);
 	assert_true(is_closed(other));
 	close(other);
-	/* Root's, whatever it is. */
+	/* Root's, of any kind. */
 	fd = make_pipe(&other);
 	mimicd_closer_close(closer, 0, fd);
 	assert_true(is_closed(other));

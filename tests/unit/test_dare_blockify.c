@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Cutting a sparse matrix into blocks: what comes out, and what is refused. */
+/* Cutting a sparse matrix into blocks: the blocks that come out, and bad input. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The DARE model: what fails, what is reported of it, and what has happened before. */
+/* The DARE model: instructions that fail, their errors, and the state that they leave. */
 #include <stdlib.h>
 #include <string.h>
 

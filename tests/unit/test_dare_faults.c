@@ -377,7 +377,7 @@ static void dependencies_on_what_is_in_the_queue_are_counted(void **state)
 		{ W_MLD(0), 0, 0, 0 },		/* stalls */
 		{ W_MLD(1), 0, 0, 0 },
 		{ W_MCFG, 0, 0, 0 },
-		{ W_MMA(2, 0, 1), 1, 0, 0 },	/* reads what both loads write */
+		{ W_MMA(2, 0, 1), 1, 0, 0 },	/* reads the registers of both loads */
 		{ W_MLD(0), 1, 1, 1 },		/* mma has still to read m0, the first load to write it */
 		{ W_MST(3), 1, 1, 1 },
 		{ W_MST(2), 2, 1, 1 },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The MPU's LLC with its ports and MSHRs, memory behind it, and what is counted of them, by hand.
+ * The MPU's LLC with its ports and MSHRs, memory behind it, and their counters, by hand.
  * The rules are those of test_dare_time.c.
  */
 #include <string.h>

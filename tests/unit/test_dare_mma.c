@@ -204,7 +204,7 @@ static void check_random(unsigned int size, void (*fill)(matrix bytes, unsigned 
 
 /* --- tests ----------------------------------------------------------------------------------- */
 
-/* _(name, bytes of an element, what fills the operands) */
+/* _(name, bytes of an element, function that fills the operands) */
 #define RANDOM_TESTS(_) \
 	_(fp32_sums_are_those_of_the_plain_loop_bit_for_bit, 4, fill_plain) \
 	_(fp32_subnormals_infinities_and_nans_are_those_of_the_plain_loop, 4, fill_strange) \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Profiles of libdare: which form DARE_AUTO is, and what is said of a file that is none. */
+/* Profiles of libdare: which form DARE_AUTO is, and the errors of a file that is none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

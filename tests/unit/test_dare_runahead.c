@@ -2,7 +2,7 @@
 /*
  * Runahead in cycles, counted by hand: RIQ, DMU with VMR, RFU. The rules are those of
  * test_dare_time.c, and: an instruction can be prefetched from the cycle behind its dispatch;
- * what an answer decides counts in its cycle. A hit takes 20 cycles, a miss 110.
+ * an answer takes effect in its own cycle. A hit takes 20 cycles, a miss 110.
  * mpu_hold() keeps instructions in the RIQ.
  */
 #include "tests/lib/mpu_program.h"
@@ -93,7 +93,7 @@ static void an_instruction_that_issues_is_prefetched_no_more(void **state)
 	struct mpu_program p = mpu_begin("nvr", NULL);
 
 	(void)state;
-	/* The first load is there in 111. The second is in the RIQ from 1 on: rows in 2 to 111, less what it issues. */
+	/* The first load is there in 111. The second is in the RIQ from 1 on: rows in 2 to 111, less issued rows. */
 	mld(&p, 7, A, 0);
 	mpu_shape(&p, 16, 64, 16);
 	mld(&p, 7, B, LINE);

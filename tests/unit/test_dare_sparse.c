@@ -178,7 +178,7 @@ static void results_are_the_plain_loops_bit_for_bit_on_1000_matrices(void **unus
 	dare_close(dare);
 }
 
-/* The interpreter reaches the operands and nothing beside; not even what is behind the last row. */
+/* The interpreter reaches the operands and nothing beside; not even the padding of the last row. */
 static struct dare *open_interpreter(struct fake_dare *fake, const struct sparse_case *s, const struct operands *o)
 {
 	struct dare *dare = fake_dare_open(fake);

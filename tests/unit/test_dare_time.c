@@ -4,7 +4,7 @@
  * dispatched in cycle d can issue in d + 1; a load sends its first row in the cycle in which
  * it issues, and one more in each cycle after that; a row that hits has its answer after 20
  * cycles, one that misses after 110, and memory gives a line in two cycles; an answer's
- * cycle is the one in which what waits for it issues. An mma of M, K elements and N takes
+ * cycle is the one in which an instruction that waits for it issues. An mma of M, K elements and N takes
  * K + M + N - 2 + 16 cycles, and the next one can begin after max(K, M).
  */
 #include "tests/lib/mpu_program.h"

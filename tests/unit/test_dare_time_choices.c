@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The other values of what the paper leaves open, in cycles that were counted by hand (rules: test_dare_time.c). */
+/* The other values of choices that the paper leaves, in cycles counted by hand (rules: test_dare_time.c). */
 #include "tests/lib/mpu_program.h"
 
 #define A 0x10000u

@@ -43,7 +43,7 @@ static void make_program(struct dare_dispatched *program, uint64_t seed)
 		program[i] = any_instruction();
 }
 
-/* The same hardware for a seed, but for what a mode is. */
+/* The same hardware for a seed, but for the mode. */
 static struct dare_mpu *any_mpu(const char *mode, uint64_t seed)
 {
 	char texts[11][32];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * DARE in virtual time: what a program's accesses of its context's page get, and when. Rows take
- * what test_dare_time.c says: one that misses is there 110 cycles after it is sent.
+ * DARE in virtual time: the answers to a program's accesses of its context's page, and when. Rows take
+ * the cycles of test_dare_time.c: one that misses is there 110 cycles after it is sent.
  */
 #include <setjmp.h>
 #include <stdarg.h>

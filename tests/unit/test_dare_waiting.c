@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The DARE model: accesses that wait for room in the queue or for a fence, and what ends them. */
+/* The DARE model: accesses that wait for room in the queue or for a fence, and the ends of waits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ static void a_dispatch_into_a_full_queue_waits_for_room(void **state)
 	assert_int_equal(host_load(host, 0, 0x50), 33);
 }
 
-/* The values are those of when it was stored, whatever others store to RS1 and RS2 while it waits. */
+/* It keeps the RS1 and RS2 of its store, though others store to them while it waits. */
 static void a_dispatch_that_waits_keeps_its_source_values(void **state)
 {
 	(void)state;
@@ -97,7 +97,7 @@ static void a_stream_waits_with_the_store_that_completes_an_instruction(void **s
 	assert_int_equal(host_counter(host, 0, DARE_COUNTER_mma), 1);
 }
 
-/* A word whose values are missing needs no room, but would come before what was stored earlier. */
+/* A word whose values are missing needs no room, but would come before the dispatch stored earlier. */
 static void a_stream_waits_behind_a_dispatch_that_waits(void **state)
 {
 	const struct mimic_access pattern = { .owner = 3, .page = 1, .offset = 0x18, .size = 8 };

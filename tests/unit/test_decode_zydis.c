@@ -2,7 +2,7 @@
 /*
  * The decoder against zydis, over random byte strings. zydis names the
  * instruction and its operands; which of them are plain loads and stores, and
- * what follows from that, is derived here from mnemonic and operands alone.
+ * with which fields, is derived here from mnemonic and operands alone.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -403,7 +403,7 @@ static void expect_address(struct mimic_instruction *expected, const struct deco
 	expected->scale = memory->index == ZYDIS_REGISTER_NONE ? 0 : memory->scale;
 	expected->displacement = memory->disp.has_displacement ? memory->disp.value : 0;
 	/*
-	 * mod 00 with SIB.base 101 means no base, whatever REX.B says (table 2-5
+	 * mod 00 with SIB.base 101 means no base, with any REX.B (table 2-5
 	 * of Intel's volume 2, and processors); zydis 4.0 makes it r13 without
 	 * displacement where REX.B is set.
 	 */
@@ -597,7 +597,7 @@ static bool check_string(const ZydisDecoder *zydis, const uint8_t *bytes)
 		locks = decoded.instruction.mnemonic == ZYDIS_MNEMONIC_XCHG && sort_operands(&decoded);
 		supported = is_any_of_ours(decoded.instruction.mnemonic) && is_ours(&decoded);
 	}
-	/* Whatever follows that prefix; zydis takes it only before what can be locked. */
+	/* -ENOLCK before any instruction; zydis takes the prefix only before one that can be locked. */
 	if (has_lock_prefix(bytes)) {
 		locks = true;
 		supported = false;

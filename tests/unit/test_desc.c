@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* DeSC as MAPLE's paper compares with it (section 5.2, Table 3): depth 64, and what devices/maple/time/desc.h assumes. */
+/* DeSC in MAPLE's paper (section 5.2, Table 3): depth 64, with assumptions of devices/maple/time/desc.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

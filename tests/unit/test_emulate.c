@@ -42,7 +42,7 @@
 
 static struct {
 	uint8_t memory[PAGE];
-	int error;		/* what the bus answers */
+	int error;		/* the bus's answer */
 	int store_error;	/* ... to a store */
 	unsigned int accesses;
 	uintptr_t next;		/* the least address that the next piece may have */
@@ -598,7 +598,7 @@ static void the_text_of_an_unknown_instruction_is_all_that_it_may_be(void **unus
 	memset(CODE, 0x90, 16);
 	run_bytes(&cpu, CODE, BYTES(0xf0, 0x83, 0x07, 0x01), DATA);
 	assert_string_equal(trap.text, "f0 83 07 01 90 90 90 90 90 90 90 90 90 90 90");
-	/* At the end of what can be read, it is shorter. */
+	/* At the end of readable memory the text is shorter. */
 	run_bytes(&cpu, CODE + PAGE - 4, BYTES(0xf0, 0x83, 0x07, 0x01), DATA);
 	assert_string_equal(trap.text, "f0 83 07 01");
 }

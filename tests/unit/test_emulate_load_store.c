@@ -76,7 +76,7 @@ static const struct {
 	const char *text;
 } forms[] = { FORMS(ROW) };
 
-static uint8_t *data, *shadow;	/* the same page: what programs access, and the bus */
+static uint8_t *data, *shadow;	/* the same page: for programs, and for the bus */
 static unsigned int trap_count;
 static int trap_result, bus_error;
 
@@ -98,7 +98,7 @@ static int bus_access(void *context, uintptr_t address, unsigned int size, bool 
 static uintptr_t behind(uintptr_t instruction)
 {
 #if defined(__riscv)
-	/* The assembler compresses what it can. */
+	/* The assembler compresses where it can. */
 	return instruction + ((*(const uint16_t *)instruction & 3) == 3 ? 4 : 2);
 #else
 	return instruction + 4;

@@ -23,7 +23,7 @@
 #define PAGE 4096u
 #define OPERAND 0x800u
 
-/* What FXSAVE writes; the unit's last instruction and its address stand in between. */
+/* The image of FXSAVE; the unit's last instruction and its address stand in between. */
 struct image {
 	uint16_t control, status;
 	uint8_t tags, reserved;
@@ -57,7 +57,7 @@ static int access_bus(void *context, uintptr_t address, unsigned int size, bool 
 	return 0;
 }
 
-/* The state is the initial one where the header says that there is none, whatever the bytes are. */
+/* Where the header says that there is no state, it is the initial one; the bytes do not count. */
 static void leave_out_state(uint8_t *frame)
 {
 	uint64_t present;
@@ -184,7 +184,7 @@ static void compare(uint8_t opcode, unsigned int reg, const struct image *plain)
 		fail_msg("%02x /%u: memory differs", opcode, reg);
 }
 
-/* Environments, 10 bytes, and what is no instruction. */
+/* Environments, 10 bytes, and codes of no instruction. */
 static bool is_left_out(uint8_t opcode, unsigned int reg)
 {
 	switch (opcode) {

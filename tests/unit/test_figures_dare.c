@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The rows and gates of DARE's figures, of made-up points: a model that is as the paper says passes all gates, and each
- * gate finds what it is for.
+ * gate finds the deviation that it is for.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static double prefetched_of(const char *mode)
 	return strcmp(mode, "fre") == 0 || strcmp(mode, "static") == 0 ? 100 : 0;
 }
 
-/* Of a sweep: name, number, and what is varied. */
+/* Of a sweep: the parameter's name, its value, and the mode. */
 static double sweep_speedup(const struct dare_system *system)
 {
 	char what[16] = "", mode[16] = "";
@@ -270,7 +270,7 @@ static void a_row_that_a_null_model_gets_too_is_consistent(void **unused)
 	check_row("D03", 4.5, "consistent");
 	check_row("D18", 1, "consistent");
 	check_row("D22", 8, "consistent");
-	/* Not what the paper says: no null model makes it better or worse. */
+	/* Rows that differ from the paper: no null model makes them better or worse. */
 	check_row("D05", 1.25, "in kind");
 	check_row("D12", 712.4 / 345.2, "deviates");
 }

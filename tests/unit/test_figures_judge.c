@@ -46,7 +46,7 @@ static void test_a_number_that_the_null_model_gets_is_consistent(void **state)
 	expect(row, 2.1, 1.75, REPRODUCED);
 }
 
-/* On the null model's inputs: what the model itself has there says whether the part makes any difference. */
+/* The model's own value on the null model's inputs says whether the part makes any difference. */
 static void test_a_null_model_that_is_near_the_model_on_its_inputs_hits(void **state)
 {
 	struct row row = row_of("exact", 2.0, 2.0);
@@ -59,7 +59,7 @@ static void test_a_null_model_that_is_near_the_model_on_its_inputs_hits(void **s
 	expect(row, 2.1, 1.33, REPRODUCED);
 	/* The paper's number still hits. */
 	expect(row, 2.1, 1.9, CONSISTENT);
-	/* It makes no row worse or better that is not what the paper says. */
+	/* It makes no row worse or better that differs from the paper. */
 	expect(row, 3.0, 1.2, IN_KIND);
 	expect(row, 0.9, 1.2, DEVIATES);
 	row.value_of_small = 0;
@@ -173,7 +173,7 @@ static void test_a_shape_has_no_number_to_be_reproduced(void **state)
 	assert_int_equal(row_verdict(&row, falls, falls), CONSISTENT);
 	assert_int_equal(row_verdict(&row, falls, does_not), IN_KIND);
 	assert_int_equal(row_verdict(&row, does_not, falls), DEVIATES);
-	/* How much it falls is not what the paper says. */
+	/* The paper says that it falls, and not how much. */
 	row.value_of_small = 1.9;
 	assert_int_equal(row_verdict(&row, falls, does_not), IN_KIND);
 }

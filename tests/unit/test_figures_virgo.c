@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The rows and gates of Virgo's figures, of made-up points: a model that is as the paper says passes all gates, and each
- * gate finds what it is for.
+ * gate finds the deviation that it is for.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -263,7 +263,7 @@ static void rows_have_values_and_verdicts(void **unused)
 		result_of(find_null("no energy of cores")->runs, *name)->energy[ENERGY_CORE] *= 20;
 	virgo_rows_judge(&rows, &view);
 	assert_int_equal(rows.count, 24);
-	/* The front end is what the paper names, and does nothing here. */
+	/* The paper names the front end, which does nothing here. */
 	check_row("V01", 726000, "consistent");
 	check_row("V04", 310000, "reproduced");
 	check_row("V12", 2300000, "reproduced");

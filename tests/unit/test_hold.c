@@ -40,7 +40,7 @@ static void send_in_a_hold(int number)
 	assert_int_equal(mimic_thread_attach(), 0);
 	assert_int_equal(sigaction(number, &action, NULL), 0);
 	mimic_hold_begin();
-	/* To the thread: what is sent to the process comes after what the thread sends itself. */
+	/* To the thread: signals of the process come after those that the thread sends itself. */
 	for (int i = 0; i < SIGNALS; i++)
 		assert_int_equal(pthread_sigqueue(pthread_self(), number, (union sigval){ .sival_int = 10 + i }), 0);
 	assert_int_equal(handled, 0);
@@ -207,7 +207,7 @@ static void take_by_waiting(int number, siginfo_t *information, void *context)
 	waited = sigtimedwait(&set, &taken, &none) == SIGRTMIN ? taken.si_value.sival_int : 0;
 }
 
-/* As a function that accesses the device: what comes meanwhile is told at its end. */
+/* As a function that accesses the device: a signal that comes meanwhile is told at its end. */
 static void __attribute__((noinline)) get_while_in_use(int queued, int other)
 {
 	mimic_hold_begin();

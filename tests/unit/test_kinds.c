@@ -252,7 +252,7 @@ static void a_model_needs_all_its_functions(void **state)
 	assert_string_equal(reason, "its model has no functions");
 }
 
-/* The last: what is registered stays. */
+/* The last test: kinds that are registered stay. */
 static void there_is_room_for_sixteen_kinds(void **state)
 {
 	static struct mimic_kind kinds[16];

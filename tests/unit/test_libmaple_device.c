@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Runs on a thread of its own; what it returns is what it got. */
+/* Calls `run` on a thread of its own and returns its result. */
 static intptr_t on_another_thread(void *(*run)(void *), void *argument)
 {
 	pthread_t thread;

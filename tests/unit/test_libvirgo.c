@@ -154,7 +154,7 @@ static void commands_wait_in_the_buffer_of_their_unit(void **state)
 	assert_int_equal(fake.commands[0].unit, 1);
 	assert_int_equal(fake.commands[0].rs1, 11);
 	assert_int_equal(fake.commands[0].rs2, 12);
-	/* What Gemmini's macro makes of funct 7. */
+	/* The word that Gemmini's macro makes of funct 7. */
 	assert_int_equal(fake.commands[0].word, 0x0e20b07b);
 	assert_int_equal(virgo_flush(virgo, 0), 0);
 	assert_int_equal(fake.commands[1].word, 0xc620b07b);
@@ -345,7 +345,7 @@ static void words_of_the_cisc_port_go_to_their_unit(void **state)
 	assert_true(ticket >= 3);
 	assert_int_equal(virgo_wait(virgo, 0, ticket), 0);
 	assert_int_equal(virgo_done(virgo, 0, ticket), 1);
-	/* The unit of the word is put in, whatever was there. */
+	/* The unit of the call replaces that of the word. */
 	assert_int_equal(virgo_cisc(virgo, 1, 7u << VIRGO_CISC_UNIT_SHIFT | 31), 0);
 	assert_int_equal(virgo_error(virgo, 1, &info), 0);
 	assert_int_equal(info.error, VIRGO_ERROR_COMMAND);
@@ -448,7 +448,7 @@ static void memory_is_forgotten_before_it_is_free(void **state)
 	assert_int_equal(virgo_free(virgo, bytes), 0);
 	assert_false(was_shared);
 	fake.on_free = NULL;
-	/* Memory that cannot be freed stays what it is. */
+	/* Memory that cannot be freed stays shared. */
 	assert_int_equal(virgo_register(virgo, memory, 64), 0);
 	assert_int_equal(virgo_free(virgo, memory), -EINVAL);
 	assert_true(virgo_is_shared(virgo, memory, 64));

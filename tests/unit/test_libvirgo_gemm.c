@@ -472,7 +472,7 @@ static void a_unit_with_a_product_is_busy(void **state)
 	assert_int_equal(virgo_counters(virgo, 0, &statistics), 0);
 	assert_int_equal(statistics.macs, 10 * 12 * 14);
 	assert_int_equal(virgo_gemm_wait(virgo, 0), -EINVAL);
-	/* Closing waits for what was started. */
+	/* Closing waits for the product that was started. */
 	assert_int_equal(virgo_gemm_start(virgo, 0, &p), 0);
 }
 

@@ -122,7 +122,7 @@ static void a_wait_for_an_old_loop_does_not_wait_for_new_ones(void **state)
 	}
 }
 
-/* A product of 128 x 128 x 512, of whatever is in shared memory: some ticks of the model. */
+/* A product of 128 x 128 x 512, of any bytes in shared memory: some ticks of the model. */
 static void give_long_loop(struct virgo *of)
 {
 	const struct virgo_tile tile = { .m = 128, .n = 128, .k = 512, .a_row = 0, .b_end = 8192 };
@@ -214,7 +214,7 @@ static void nobody_waits_for_nothing(void **state)
 	give(0, 2);
 	assert_int_equal(virgo_wait(virgo, 0, 0), 0);
 	assert_int_equal(fake.waits, 0);
-	/* But what is in the buffer is sent. */
+	/* But the commands in the buffer are sent. */
 	assert_int_equal(fake.count, 2);
 	assert_int_equal(virgo_reset(virgo, 0), 0);
 	fake.waits = 0;

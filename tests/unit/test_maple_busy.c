@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* No access holds up the model's driver, whatever the program asks for. */
+/* No access of a program holds up the model's driver. */
 #include "tests/lib/model_fixture.h"
 
 #define WHOLE_RANGE 0xffffffffull	/* begin 0, end 2^32 - 1 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Memory that answers late and out of order, and what memory is told of prefetches. */
+/* Memory that answers late and out of order, and the prefetches that memory is told of. */
 #include <errno.h>
 
 #include "tests/lib/model_fixture.h"
@@ -384,7 +384,7 @@ static void init_after_reset_with_loads_outstanding_works_in_the_paper(void **st
 	fake_open(host, WORDS_8, 1);
 	produce(0, 70);
 	pointer32(0, 5);
-	/* what the old queue asked for must not end up in the new one */
+	/* the words that the old queue asked for must not end up in the new one */
 	fake_fill(host, 0);
 	fake_fill(host, 1);
 	assert_int_equal(consume(0), 70);

@@ -17,7 +17,7 @@
 #define ACKNOWLEDGE 4
 #define TO_CONSUMER 7		/* and memory's own time */
 #define WALK (3 * 30)		/* three levels of 30 cycles: the parameter maple.walk, set to 30 */
-#define MEMORY_WALK 50		/* what the host says of a walk that goes to memory */
+#define MEMORY_WALK 50		/* the host's time of a walk that goes to memory */
 #define PAGE_WORDS 1024
 #define PAGES 20
 #define START 1000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Random programs on timed devices: whatever the cycles are, each consumer gets the words
+ * Random programs on timed devices: after any number of cycles, each consumer gets the words
  * that plain loops over the same arrays say.
  */
 #include <setjmp.h>
@@ -22,7 +22,7 @@
 
 #define TABLE_WORDS (2 * INDICES + 2)
 
-/* The last words are what atomics work on. */
+/* Atomics work on the last words. */
 static uint32_t table[TABLE_WORDS + QUEUES] __attribute__((aligned(4096)));
 static uint32_t indices[INDICES];
 

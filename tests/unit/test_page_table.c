@@ -16,8 +16,8 @@
 #define FIRST MIMIC_PAGE_TABLE_FIRST
 #define PAGE 4096ull
 #define ENTRY 8ull
-#define MEGAPAGE (512 * PAGE)		/* what one table of the last level translates */
-#define GIGAPAGE (512 * MEGAPAGE)	/* what one table of the middle level does */
+#define MEGAPAGE (512 * PAGE)		/* the reach of one table of the last level */
+#define GIGAPAGE (512 * MEGAPAGE)	/* that of one table of the middle level */
 
 static struct mimic_page_table open_table(void)
 {
@@ -75,7 +75,7 @@ static void the_last_address_of_sv39_has_the_last_entries(void **state)
 struct plain_list {
 	struct {
 		unsigned int level;
-		uint64_t part;		/* of the address: what all pages below the table have in common */
+		uint64_t part;		/* of the address: the same for all pages below the table */
 	} table[4096];
 	unsigned int count;
 };

@@ -199,7 +199,7 @@ static void check_once(const struct form *form, enum way way, uint64_t flags, ui
 	plain = through = start;
 	run_code(&plain, CODE);
 	if (way == DECLINED || way == MEMORY) {
-		memcpy(device.memory, DATA, PAGE);	/* what it has to be */
+		memcpy(device.memory, DATA, PAGE);	/* the expected bytes */
 		memcpy(DATA, before, PAGE);
 	}
 	device.declines = way == DECLINED;

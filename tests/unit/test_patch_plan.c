@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Jumps over instructions of any length, in random text: what is written, and what zydis says of
- * it. The rule that all else stands on: only bytes of the instruction itself change.
+ * Jumps over instructions of any length, in random text: the bytes that are written, and zydis's view of
+ * them. The rule that all else stands on: only bytes of the instruction itself change.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Texts of strangers in a page of HTML: the Encoding and HTML standards say what comes out. */
+/* Texts of strangers in a page of HTML, escaped as the Encoding and HTML standards say. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -100,7 +100,7 @@ static void a_stride_may_be_nothing_or_lead_backwards(void **state)
 		assert_memory_equal(buffer + 20 * i, memory + 200 - 100 * i, 20);
 }
 
-/* Row 3 of 5 ends one byte behind the memory, whatever the size. */
+/* Row 3 of 5 ends one byte behind the memory, for each size. */
 static void the_rows_before_one_that_faults_are_done(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The file of a recording: checksums, numbers, and what is said of one that is not whole. */
+/* The file of a recording: checksums, numbers, and the errors of one that is not whole. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -157,7 +157,7 @@ static void a_job_that_a_reset_has_dropped_replays_identically(void **context)
 	assert_int_equal(result.jobs, 2);
 }
 
-/* After a whole command: what the second one asks is replayed as well. */
+/* After a whole command: the requests of the second one are replayed as well. */
 static void a_job_that_ends_inside_of_a_command_replays_identically(void **context)
 {
 	struct mimic_replay_result result;
@@ -172,7 +172,7 @@ static void a_job_that_ends_inside_of_a_command_replays_identically(void **conte
 	assert_int_equal(result.jobs, 1);
 }
 
-/* Then the reset is too late for what it did. */
+/* Then the reset comes after the job's commands. */
 static void a_job_that_ran_before_the_reset_replays_identically(void **context)
 {
 	struct mimic_replay_result result;
@@ -189,7 +189,7 @@ static void a_job_that_ran_before_the_reset_replays_identically(void **context)
 	assert_int_equal(result.jobs, 1);
 }
 
-/* As a driver does with what it has not begun when the reset comes. */
+/* As a driver does with a job that it has not begun when the reset comes. */
 static void a_job_that_is_handed_back_and_never_ran_replays_identically(void **context)
 {
 	struct mimic_replay_result result;
@@ -257,7 +257,7 @@ static void jobs_of_two_units_at_once_replay_identically(void **context)
 	assert_int_equal(result.jobs, 2);
 }
 
-/* Its recording is what there was until then. */
+/* Its recording holds the calls until then. */
 static void a_recording_that_ends_while_a_job_is_out_is_whole(void **context)
 {
 	struct mimic_replay_result result;

@@ -127,7 +127,7 @@ static void a_forked_child_does_not_write_into_its_parents_file(void **context)
 	replay_stream(path, 0, NULL, &result);
 	expect_identical(&result);
 	snprintf(other, sizeof(other), "/tmp/mimic-recording-%d.%d.mimic", (int)getpid(), (int)child);
-	/* It has left by _exit(): what it did is there, its end is not. */
+	/* It has left by _exit(): the recording has its calls, and no end. */
 	replay_stream(other, 0, NULL, &result);
 	assert_int_equal(result.end, MIMIC_REPLAY_CUT);
 	assert_false(result.difference.exists);

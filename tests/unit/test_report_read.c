@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* run.json as docs/report.md says it is, and what each mistake in it says. */
+/* run.json as docs/report.md says it is, and the message of each mistake in it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -192,7 +192,7 @@ static void test_samples_that_do_not_fit_together_are_refused(void **state)
 		     "runs[0].samples.queues[0].name: it is missing");
 }
 
-/* Whatever is cut off or turned, it is refused or read, and nothing is touched that is not ours. */
+/* A text that is cut or has a turned bit is refused or read, and no memory of others is touched. */
 static void test_damaged_text_does_no_harm(void **state)
 {
 	static const char good[] = SAMPLES("\"seconds\":[0,1],\"queues\":[{\"name\":\"q\",\"size\":2,\"levels\":[1,2]}],"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * L1s, L2 and memory against plain lists, with everything quiet between two accesses; then
- * what overlaps, counted by hand.
+ * accesses that overlap, counted by hand.
  */
 #include <setjmp.h>
 #include <stdarg.h>

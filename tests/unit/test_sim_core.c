@@ -123,7 +123,7 @@ static void test_more_instructions_than_the_latency_hide_it(void **state)
 	soc_destroy(soc);
 }
 
-/* The run-time's way for a load that hits what was used last. */
+/* The run-time's way for a load that hits the latest used line. */
 static void test_a_quick_load_is_none_of_a_line_that_is_on_its_way(void **state)
 {
 	struct sim_parameters parameters = soc_preset("maple-sim");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The channel and the slots against a list of all cycles, each with what is taken in it. */
+/* The channel and the slots against a list of all cycles, each with the number taken in it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Edges of what a core does, in cycles counted by hand: accesses across lines and pages, lines that are on
+ * Edge cases of a core, in cycles counted by hand: accesses across lines and pages, lines that are on
  * their way, places that are taken. A load takes 2 cycles in the L1, 2 + 30 in the L2, 2 + 30 + 300 in
  * memory; DRAM's channel is taken for 4 cycles by each line. Lines of the L1 have 16 bytes, those of the
  * L2 64.

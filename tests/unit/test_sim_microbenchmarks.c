@@ -66,7 +66,7 @@ static void test_a_chase_in_the_l1_takes_its_latency(void **state)
 	assert_near(cycles_of_a_chase(64), L1, 0);
 }
 
-/* A cycle over four times what the L1 holds: the line that is next was always replaced. */
+/* A cycle over four times the lines of the L1: the line that is next was always replaced. */
 static void test_a_chase_in_the_l2_takes_the_latency_of_both(void **state)
 {
 	(void)state;
@@ -227,8 +227,8 @@ static void test_an_atomic_that_two_cores_take_from_each_other(void **state)
  * The 24 streams begin at different sets of the L2, or they would replace each other.
  *
  * The channel gives or takes a line each `gap` cycles, and is never idle. Of the 1024 lines of the L2 a third
- * is of `a`, as of b and of c: so (4 x lines - 1024 / 3) x gap cycles. The first line's latency and what
- * waits in eight store buffers is some lines more or less.
+ * is of `a`, as of b and of c: so (4 x lines - 1024 / 3) x gap cycles. The first line's latency and the
+ * stores in eight store buffers are some lines more or less.
  */
 static void triad(struct soc *soc, unsigned int core, unsigned int access, unsigned int elements)
 {

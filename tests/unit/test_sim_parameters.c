@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Presets, files and --set: what they give, and what each mistake says. */
+/* Presets, files and --set: the values that they give, and the message of each mistake. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Cores and devices at random, in the order of their times, on a SoC so small that everything
- * happens often: what must hold whatever they do.
+ * happens often: the rules that hold in every order.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -147,7 +147,7 @@ static struct mimic_cache_line *line_of(struct soc *soc, unsigned int core, uint
 	return mimic_cache_peek(soc->core[core].coherent, address);
 }
 
-/* One writer or many readers; what an L1 has, the L2 has and knows of. */
+/* One writer or many readers; the L2 has each line of an L1 and knows of it. */
 static void check_line(struct soc *soc, uint64_t address)
 {
 	struct mimic_cache_line *behind = mimic_cache_peek(&soc->l2, address);

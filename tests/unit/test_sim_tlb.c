@@ -125,7 +125,7 @@ static void a_new_one_has_no_page(void **state)
 	(void)state;
 	soc_tlb_init(&tlb, 16);
 	assert_false(soc_tlb_hits(&tlb, 0));
-	/* The lower half of this page's number is what an empty entry has. */
+	/* The lower half of this page's number is that of an empty entry. */
 	assert_false(soc_tlb_hits(&tlb, UINT32_MAX * PAGE));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A core's TLB in cycles, counted by hand. A read of a page table takes what a load takes:
+ * A core's TLB in cycles, counted by hand. A read of a page table takes as long as a load:
  * 2 cycles in the L1, 2 + 30 in the L2, 2 + 30 + 300 in memory. The three tables of low
  * addresses lie in pages of their own, so that the first walk is three misses. An entry has
  * 8 bytes: a line of maple-fpga's L1 has those of 2 pages, one of the L2 those of 8.
@@ -405,7 +405,7 @@ static void test_a_device_finds_in_the_l2_what_a_core_has_walked(void **state)
 	soc_destroy(soc);
 }
 
-/* --- whatever cores do ------------------------------------------------------------ */
+/* --- cores at random -------------------------------------------------------------- */
 
 #define CORES 4
 #define OPERATIONS 40000

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The template device's model, driven by hand. Time is what the test says. */
+/* The template device's model, driven by hand. The test sets the time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -184,7 +184,7 @@ static void starts_that_wait_begin_one_after_the_other(void **state)
 	assert_int_equal(access_as(4, TEMPLATE_PAGE_USER, TEMPLATE_SUM, 8, false, &data), MIMIC_PARKED);
 	store(TEMPLATE_PAGE_USER, TEMPLATE_A, 10);
 	pass(LATENCY);
-	/* A sum is made of what A and B hold when it begins. */
+	/* A sum is made of A and B as they are when it begins. */
 	assert_int_equal(device.completions, 2);
 	assert_int_equal(device.completed[0].owner, 2);
 	assert_int_equal(device.completed[0].data, 2);

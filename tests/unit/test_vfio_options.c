@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What --vfio-user is given: a device, its sockets, its options. */
+/* The argument of --vfio-user: a device, its sockets, its options. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

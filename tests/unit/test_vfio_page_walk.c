@@ -345,7 +345,7 @@ static void an_entry_that_changes_meanwhile_is_walked_again(void **state)
 	put_x86_path(0x5000ull | X86);
 	/*
 	 * While the third table is asked for, the second's entry that was read already becomes
-	 * another: the accessed bit must not be set in what it was.
+	 * another: the accessed bit must not be set in the old one.
 	 */
 	tables.entry = changing_entry;
 	put(10, 5, table_at(11) | X86);
@@ -376,7 +376,7 @@ static void tables_that_never_rest_are_given_up(void **state)
 
 	(void)state;
 	put_x86_path(0x5000ull | X86);
-	/* Three changes after the topmost entry is read, an odd number: it is never what it was. */
+	/* Three changes after the topmost entry is read, an odd number: it never has its old value. */
 	tables.entry = restless_entry;
 	assert_int_equal(mimicd_page_walk(&tables, X86_ADDRESS, false, &walk), -EAGAIN);
 }

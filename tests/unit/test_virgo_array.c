@@ -74,7 +74,7 @@ static void shifted_floats_are(const uint32_t values[8], unsigned int shift, con
 	stop();
 }
 
-/* Divided by whatever power of two: infinity stays, a number leaves a 0 of its sign, NaN is the one. */
+/* Divided by a large power of two: infinity stays, a number leaves a 0 of its sign, NaN is the one NaN. */
 static void a_large_shift_leaves_infinities_and_signs(void **state)
 {
 	static const uint32_t values[8] = {

@@ -280,7 +280,7 @@ static void a_reset_ends_a_stall(void **state)
 	stop();
 }
 
-/* A whole loop, its pages missing one after the other, gives what it gives without faults. */
+/* A whole loop, its pages missing one after the other, gives the output of a loop without faults. */
 static void a_loop_survives_faults_at_every_page(void **state)
 {
 	unsigned char *expected = malloc(65536);
@@ -432,7 +432,7 @@ static void whatever_is_stored_nothing_hangs_or_leaves_its_memory(void **state)
 	}
 }
 
-/* Mostly what a loop's field may be. */
+/* Mostly a value that a loop's field may have. */
 static uint64_t field(unsigned int usual, unsigned int most)
 {
 	uint64_t value = random_bits() >> 5;

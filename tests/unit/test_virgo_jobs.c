@@ -73,7 +73,7 @@ static void start_two_units(void)
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int finished;
 
-/* Takes what there is, until both units have done all. */
+/* Takes and runs jobs, until both units have done all. */
 static void *worker(void *argument)
 {
 	(void)argument;

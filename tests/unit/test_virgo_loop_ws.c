@@ -261,7 +261,7 @@ static void a_loop_leaves_the_array_as_its_commands_would(void **state)
 	}
 }
 
-/* The padding of the last blocks is 0, whatever lies there in the scratchpad. */
+/* The padding of the last blocks is 0, not the bytes there in the scratchpad. */
 static void paddings_of_a_loop_do_not_read_the_scratchpad(void **state)
 {
 	struct shape s = { 2, 2, 2, 1, 2, 3 };

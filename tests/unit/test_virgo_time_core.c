@@ -4,7 +4,7 @@
  * fetched in 1 and decoded 6 cycles later, in 7, where it issues; 3 cycles later, in 10, its unit takes it.
  * Unit to register is 6 cycles in an ALU and 9 in the FPU: 9 and 12 from issue on. A load of shared memory
  * has the LSU's head a cycle after the unit took it, and its word 11 later: 15 from issue on. A branch is
- * resolved 4 cycles after its unit took it. A register's cycle is the one in which what waits for it issues.
+ * resolved 4 cycles after its unit took it. In a register's cycle an instruction that waits for it issues.
  */
 #include "tests/lib/virgo_cycles.h"
 
@@ -127,7 +127,7 @@ static void a_warp_issues_in_order(void **state)
 	fpu(&c, F2, F1);
 	alu(&c, R1, 0);
 	cluster_run(&c);
-	/* The word is there in 22; what needs none of it issues behind what waits, in 23 and not in 19. */
+	/* The word is there in 22; the fpu waits for it, and the alu issues behind the fpu, in 23 and not in 19. */
 	assert_int_equal(register_at(&c, 0, 0, R1), 23 + 9);
 	cluster_end(&c);
 }
@@ -451,7 +451,7 @@ static void sums_are_there_with_the_last_micro_operation(void **state)
 	put(&c, OP_WMMA, C0, 0);
 	put(&c, OP_WMMA, C0, 0);
 	cluster_run(&c);
-	/* That is taken in 72: not before 73 the second wmma issues, whatever those before it have written. */
+	/* That is taken in 72: the second wmma issues in 73, though earlier ones have written before. */
 	assert_int_equal(register_at(&c, 0, 0, C0), 73 + 3 + WMMA - 2 + 1);
 	cluster_end(&c);
 }

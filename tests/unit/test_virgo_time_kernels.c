@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Whole kernels of Virgo's designs in time: how many instructions they have, what no kernel can be faster
- * than, and what any honest model of the cluster shows; the mechanisms that make a design slower are turned
+ * Whole kernels of Virgo's designs in time: their instructions, the cycles that no kernel can be faster
+ * than, and effects in any honest model of the cluster; the mechanisms that make a design slower are turned
  * off, one at a time.
  */
 #include <stdio.h>
@@ -295,7 +295,7 @@ static void dma_gains_what_the_paper_says_it_does(void **state)
 	/* Virgo's unit gains between 1.4 and 1.5 over tensor cores, both with DMA. */
 	assert_true(10 * taken[VIRGO_DESIGN_TC_DMA] > 14 * taken[VIRGO_DESIGN_VIRGO_DMA]);
 	assert_true(10 * taken[VIRGO_DESIGN_TC_DMA] < 15 * taken[VIRGO_DESIGN_VIRGO_DMA]);
-	/* Utilisation is 36 % of 64 multiplications a cycle, whatever the size, within 1.5 points. */
+	/* Utilisation is 36 % of 64 multiplications a cycle, at each size, within 1.5 points. */
 	assert_true(PERCENT(256 * 256 * 4, taken[VIRGO_DESIGN_TC]) >
 		    PERCENT(128 * 256 * 4, cycles(VIRGO_DESIGN_TC, 128, 256, 256, NULL)) - 1.5);
 	assert_true(PERCENT(256 * 256 * 4, taken[VIRGO_DESIGN_TC]) <

@@ -383,7 +383,7 @@ static void the_queue_holds_as_many_as_is_said(void **state)
 	(void)state;
 	/*
 	 * The fence is the LSU's from 16 to 67. The first load is before it. With room for one, the second
-	 * load waits in the dispatch buffer, and the third, with what is behind it, before that until 67.
+	 * load waits in the dispatch buffer, and the third, with the ALU's behind it, before that until 67.
 	 * Then the ALU's instruction is dispatched in the cycle behind the third load, 68, taken in 69.
 	 */
 	assert_int_equal(behind_two_loads("lsu.queue=1"), 69 + 6);

@@ -42,7 +42,7 @@ static struct virgo_time_statistics run(enum virgo_time_design design, unsigned 
 
 /* --- instructions --------------------------------------------------------------------------------- */
 
-/* The instructions of the activation stand before the store, and work on what it stores. */
+/* The instructions of the activation stand before the store, and work on the register that it stores. */
 static void expect_activations(const struct code *end, unsigned int swish, uint8_t *stored)
 {
 	unsigned int activations = 0;

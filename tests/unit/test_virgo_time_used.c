@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Virgo in time: the time in which kernels run, and what the cluster could have multiplied in it. */
+/* Virgo in time: the time in which kernels run, and the multiplications that fit in it. */
 #include "tests/lib/virgo_cycles.h"
 
 static void start(struct cluster *c, enum virgo_time_design design, unsigned int unit, uint64_t k, uint64_t now)

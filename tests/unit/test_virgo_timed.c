@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Virgo in virtual time: what a program's accesses of the cluster's pages get, and when. */
+/* Virgo in virtual time: the answers to a program's accesses of the cluster's pages, and when. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -467,7 +467,7 @@ static void parts_that_a_design_does_not_have_are_told(void **state)
 			    "--design virgo has no DMA; the program's own commands have that of virgo-dma");
 }
 
-/* The unit of virgo is its own; what it multiplies lies there. */
+/* The matrix unit of virgo is its own; its operands lie in the scratchpad already. */
 static void the_matrix_unit_of_virgo_without_dma_is_its_own(void **state)
 {
 	struct fixture f;

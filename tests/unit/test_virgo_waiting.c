@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* How many accesses can wait in a Virgo model, and what comes of one more. */
+/* How many accesses can wait in a Virgo model, and the answer to one more. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -108,7 +108,7 @@ static void begin(enum bus_thread who, const struct mimic_access *asked, bool wa
 	now = done + WAY;
 }
 
-/* The device works by itself until `who` has an answer, or for so long. */
+/* The device works by itself until `who` has an answer, or for `patience` ms. */
 static bool is_over(enum bus_thread who, unsigned int patience, uint64_t *answer)
 {
 	struct dare_time *device = device_of(who);

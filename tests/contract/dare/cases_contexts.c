@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Each open has a context of its own, and what one does is never seen by another.
+ * Each open has a context of its own: no instruction of one changes another.
  * Two threads may use one context: their accesses are serialised.
  * A and B share a context; C has another one.
  */
@@ -88,7 +88,7 @@ CASE(an_error_of_one_context_does_not_stop_another, EITHER)
 	COMPLETE();
 	EXPECT(get(MATRIX_M), 4);
 	EXPECT(get(ERRORS), 0);
-	/* Clearing what is not there changes nothing for A. */
+	/* Clearing ERROR in C, which has none, changes nothing for A. */
 	put(ERROR, 0);
 	as(A);
 	EXPECT_ERROR(ILLEGAL, 0, 0, 0, 0);
@@ -247,7 +247,7 @@ CASE(instructions_that_threads_dispatch_in_turn_are_executed_in_that_order, EITH
 
 #define MANY 3000
 
-/* int8, one row: what A adds to m0 and B to m1 shows how many there were. */
+/* int8, one row: the sums, A's in m0 and B's in m1, count the instructions. */
 CASE(instructions_of_two_threads_at_once_are_all_executed, BY_STREAM)
 {
 	static uint64_t words[2][MANY];

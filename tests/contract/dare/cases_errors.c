@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Errors are precise: what came before is complete, the instruction has changed
- * no register, the rows of a store before ERROR_ROW are in memory, and what comes
- * after it is dropped until the error is cleared.
+ * Errors are precise: instructions before it are complete, it has changed
+ * no register, the rows of a store before ERROR_ROW are in memory, and instructions
+ * after it are dropped until the error is cleared.
  */
 #include <string.h>
 #include <sys/mman.h>

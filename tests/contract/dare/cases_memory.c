@@ -38,7 +38,7 @@ static void read_file(int file, uint8_t bytes[SIZE])
 	EXPECT((uint64_t)pread(file, bytes, SIZE, 0), SIZE);
 }
 
-/* Loads what is there, over pages, and stores something else. */
+/* Loads rows across pages; check_store() stores other bytes there. */
 static void check_load(const uint8_t *memory)
 {
 	struct tile tile;

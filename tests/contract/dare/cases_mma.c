@@ -42,7 +42,7 @@ static void put_sum(struct tile *tile, enum element size, unsigned int row, unsi
 	memcpy(&tile->bytes[row][4 * column], &bits, 4);
 }
 
-/* Sources with numbers in all their bytes, whatever the shape will be. */
+/* Sources with numbers in all their bytes, for any shape. */
 struct operands {
 	int32_t a[ROWS][ROW_BYTES], b[ROWS][ROW_BYTES], c[ROWS][ROWS];
 	struct tile ta, tb, tc;
@@ -278,7 +278,7 @@ CASE(md_may_be_a_source_of_fp32, EITHER)
 	EXPECT_REGISTER(0, &expected);
 }
 
-/* A source is what it holds when its mma executes, also if an mma before it used it. */
+/* An mma reads its source when it executes, also if an mma before it read the same one. */
 CASE(a_source_that_changes_between_two_mmas_is_read_anew, EITHER)
 {
 	struct operands o;

@@ -112,7 +112,7 @@ CASE(rows_are_stored_in_order_so_the_last_one_stays, EITHER)
 	EXPECT_BYTES(target, expected, sizeof(target));
 }
 
-/* Each M and K; what the register held before does not show. */
+/* Each M and K; the register's earlier bytes do not show. */
 static void load_every_shape(unsigned int first, unsigned int step)
 {
 	struct tile dirty, tile;

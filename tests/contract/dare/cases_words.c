@@ -28,7 +28,7 @@ static bool is_legal(uint32_t word)
 	return false;
 }
 
-/* So that an error is there to be seen, whatever the word does: rs1 and rs2 are no addresses. */
+/* rs1 and rs2 are no addresses, so that any word leaves an error to look at. */
 static void expect_illegal(uint64_t word)
 {
 	uint64_t position = get(DISPATCHED);

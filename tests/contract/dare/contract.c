@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* DARE for the contract's harness, and what its cases call. */
+/* DARE for the contract's harness, and the functions that its cases call. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -219,7 +219,7 @@ static void restore_shape(struct saved_shape saved)
 	dare_expect_complete(__FILE__, __LINE__);
 }
 
-/* Static: what a device reads late must still be there. */
+/* The copy is static: a device may read it after the return. */
 void set_register(unsigned int number, const struct tile *tile)
 {
 	struct saved_shape saved = save_shape();

@@ -54,7 +54,7 @@ uint64_t fence(void);
 #define COMPLETE() dare_expect_complete(__FILE__, __LINE__)
 void dare_expect_complete(const char *file, int line);
 
-/* Whole registers, whatever the shape, which stays as it is. Both leave nothing in the queue. */
+/* Whole registers in any shape, which stays as it is. Both leave the queue empty. */
 void set_register(unsigned int number, const struct tile *tile);
 void get_register(unsigned int number, struct tile *tile);
 /* The register holds rs[row][0 to 7] = addresses[row], and 0xee elsewhere. */

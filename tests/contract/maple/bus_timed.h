@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A MAPLE in virtual time as a way of the contract: a thread's next access comes as soon
- * as its core could send it, whatever the device is still at.
+ * as its core could send it, even while the device still works.
  */
 #ifndef TESTS_BUS_TIMED_H
 #define TESTS_BUS_TIMED_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Contract A9: the MMU page; and what the device does with bad pointers (H).
+ * Contract A9: the MMU page; and bad pointers (H).
  *
  * mimic's devices see physical addresses that equal the virtual ones, so the
  * frame number of a page is its address >> 12 and an installed entry can point

@@ -49,7 +49,7 @@ static void check_base32(const struct path *path)
 	EXPECT(consume32(1), 0xc0de0007);
 	request(A, path->pointer32, 1, 0);
 	EXPECT(consume32(1), 0xc0de0000);
-	/* shift 2 whatever the width of the load */
+	/* shift 2 for each width of the load */
 	request(A, path->pointer64, 1, 6);
 	EXPECT(consume64(1), pair(6));
 }

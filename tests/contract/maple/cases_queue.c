@@ -335,7 +335,7 @@ CASE(fifo_clear_by_another_than_the_consumer_changes_nothing, BOTH)
 	EXPECT(consume32(1), 3);
 }
 
-/* "who waits for it is answered": the load gives 0, the store is acknowledged. */
+/* "A thread that waits for it is answered": the load gives 0, the store is acknowledged. */
 CASE(roles_of_a_thread_that_ended_are_free, BOTH)
 {
 	init_and_open(WORDS_8, 0);

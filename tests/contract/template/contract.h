@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The contract of the template device: what the cases know of it. Offsets are written a second
+ * The contract of the template device: the registers that its cases use. Offsets are written a second
  * time, so that a slip in template_registers.h shows.
  */
 #ifndef TESTS_CONTRACT_TEMPLATE_H

@@ -11,7 +11,7 @@
 #define WAY 11			/* cycles from a core to the device, and back */
 #define CYCLES_OF_MILLISECOND 1000000
 #define PATIENCE_FOR_WORK 1000
-#define LOOK 100		/* cycles that a case looks on, without patience: less than what it keeps a unit busy with */
+#define LOOK 100		/* of a case's look without patience: fewer than it keeps a unit busy */
 
 static struct virgo_time *device;
 static struct sim_parameters soc;

@@ -152,7 +152,7 @@ CASE(weights_stay_in_the_array_for_further_computes, EITHER)
 	}
 }
 
-/* Elements outside of an operand's rows and columns are 0, whatever is in memory there. */
+/* Elements outside of an operand's rows and columns are 0, not the bytes of memory there. */
 CASE(partial_tiles_are_padded_with_zeros, EITHER)
 {
 	FOR_EACH_UNIT {

@@ -119,7 +119,7 @@ static void send_part(const struct convolution *t, const struct part *p)
 	     c->activation << 3);
 }
 
-/* All parts of what is in all[] from direction `d` on; the parts of the kernel are the innermost. */
+/* All parts of the sizes all[] from direction `d` on; the parts of the kernel are the innermost. */
 static void send_from(const struct convolution *t, struct part *p, unsigned int d, const unsigned int all[DIRECTIONS],
 		      const unsigned int step[DIRECTIONS])
 {

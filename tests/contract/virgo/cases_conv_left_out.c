@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What LOOP_CONV_WS leaves out when it has no address or nothing to do, and what it leaves as it was. */
+/* LOOP_CONV_WS leaves out a matrix without an address, does nothing if empty, and keeps configurations. */
 #include <string.h>
 
 #include "tests/contract/virgo/contract.h"

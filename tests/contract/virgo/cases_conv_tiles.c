@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A convolution that is done in parts. Each part reads and writes what is its own of
+ * A convolution that is done in parts. Each part reads and writes its own piece of
  * larger matrices. That takes many commands: most cases only send them in posts.
  */
 #include "tests/contract/virgo/conv.h"

@@ -52,7 +52,7 @@ CASE(igelu_of_int8_is_gemminis, EITHER)
 		EXPECT_TRUE(element_of(output_at(0), i) == scaled(igelu(values[i], &constants), 1e-4f));
 }
 
-/* It is a GELU: of numbers x = q * scale, within what I-BERT promises. */
+/* It is a GELU: of numbers x = q * scale, within the error that I-BERT promises. */
 CASE(igelu_of_floats_is_near_gelu, EITHER)
 {
 	FOR_EACH_UNIT {
@@ -306,7 +306,7 @@ CASE(a_visit_for_statistics_leaves_memory_alone, EITHER)
 
 /* --- pooling -------------------------------------------------------------------------------------- */
 
-/* The largest element of a window; what lies outside of the image counts as 0. */
+/* The largest element of a window; elements outside of the image count as 0. */
 static double window(const struct pooling *p, unsigned int row, unsigned int column, unsigned int channel,
 		     float scale, bool relu)
 {

@@ -166,7 +166,7 @@ static void fp32_softmax(const double *values, unsigned int n, double *expected)
 /* --- of the unit's type ------------------------------------------------------------------- */
 
 static const float int8_scales[] = { [LAYERNORM] = 30, [IGELU] = -1e-4f, [SOFTMAX] = 1 };
-/* I-GELU's leading factor and its half are the scale of what is stored. */
+/* I-GELU's leading factor and its half are the store's scale. */
 static const float float_scales[] = { [LAYERNORM] = 1, [IGELU] = -0.2888f / 2 / 2, [SOFTMAX] = 1 };
 
 static void config_constants(unsigned int activation)

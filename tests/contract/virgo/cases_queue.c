@@ -107,7 +107,7 @@ CASE(a_third_word_of_stream_waits_as_well, BY_STREAM)
 	COMPLETE();
 }
 
-/* A command that waits keeps its RS1 and RS2, whatever is stored meanwhile. */
+/* A command that waits keeps its RS1 and RS2 when others are stored meanwhile. */
 CASE(a_store_that_waits_keeps_its_sources, BY_STREAM)
 {
 	use_unit(2);

@@ -265,7 +265,7 @@ CASE(a_tiled_matmul_of_floats_is_near_softmax, EITHER)
 	in_all_units_of_floats((struct matmul){ .activation = SOFTMAX });
 }
 
-/* 1 x 1 x 1 and what else is smaller than a block, or one more than one. */
+/* Each of m, n and k is 1, dim - 1 or dim + 1. */
 CASE(matrices_of_any_small_size, EITHER)
 {
 	FOR_EACH_UNIT {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Several units: alone, at once, and what they share. */
+/* Several units: alone, at once, and the parts that they share. */
 #include <string.h>
 
 #include "tests/contract/virgo/contract.h"

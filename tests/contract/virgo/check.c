@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The device beside the plain reference. The reference does the commands later, and
- * into the same program memory; what the device wrote there is kept aside.
+ * into the same program memory; the device's output there is kept aside.
  */
 #include <string.h>
 

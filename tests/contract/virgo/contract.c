@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Virgo for the contract's harness, and what its cases call. */
+/* Virgo for the contract's harness, and the functions that its cases call. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -39,7 +39,7 @@ extern struct unit_now {
 
 /* As after a reset. */
 void use_unit(unsigned int number);
-/* The same, without a reset: what it has stays. */
+/* The same, without a reset: the unit keeps its state. */
 void turn_to_unit(unsigned int number);
 /* On a slow way one of the two of fp32, by a number that is even or odd. */
 bool next_unit(unsigned int *number, unsigned int choice);

@@ -22,7 +22,7 @@ struct conv {
 	float scale;			/* 0: 1 */
 };
 
-/* The one at work, all of its parameters set, and what follows from them. */
+/* The convolution at work, all parameters set, and the sizes that follow from them. */
 struct convolution {
 	struct conv c;
 	unsigned int out_rows, out_columns, pooled_rows, pooled_columns;

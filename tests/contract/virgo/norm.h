@@ -33,7 +33,7 @@ void softmax_row(const int32_t *values, unsigned int n, const struct softmax *co
 
 double gelu(double x);
 
-/* CONFIG 2 and 3 for I-GELU, layernorm or softmax, and what a row of sums becomes by them. */
+/* CONFIG 2 and 3 for I-GELU, layernorm or softmax, and the row that they make of sums. */
 void config_activation(unsigned int activation, uint64_t stride);
 void activated_row(unsigned int activation, const double *values, unsigned int n, double *expected);
 /* The same for int8, near for floats. */

@@ -73,7 +73,7 @@ enum activation { NO_ACTIVATION, RELU, LAYERNORM, IGELU, SOFTMAX };
 
 /* Local addresses. */
 #define ACC 0x80000000u		/* accumulator */
-#define ADD 0x40000000u		/* to what is there */
+#define ADD 0x40000000u		/* adds to the element there */
 #define FULL 0x20000000u	/* as it is */
 #define GARBAGE 0xffffffffu
 #define NORM(what) ((uint32_t)(what) << 26)
