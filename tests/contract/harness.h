@@ -126,7 +126,7 @@ struct contract_device {
 	unsigned int sanitized_profile;
 };
 
-/* That of this program: each folder below tests/contract has one. */
+/* The device of this program: each folder below tests/contract has one. */
 extern const struct contract_device contract_device;
 
 struct bus {

@@ -72,7 +72,7 @@ static void a_tenth_is_no_move(void **unused)
 	       "0 of 1 rows");
 }
 
-/* Of three rounds each. */
+/* Rows of three rounds each. */
 static void a_row_whose_rounds_overlap_is_too_noisy_to_judge(void **unused)
 {
 	(void)unused;

@@ -194,7 +194,7 @@ static void closes_that_end_do_not_wait_for_those_that_do_not(void **state)
 	mimicd_closer_close_ours(closer, 2000000, fd);
 	assert_true(is_closed(other));
 	close(other);
-	/* Root's, of any kind. */
+	/* A descriptor of root, of any kind, is closed at once. */
 	fd = make_pipe(&other);
 	mimicd_closer_close(closer, 0, fd);
 	assert_true(is_closed(other));

@@ -339,7 +339,7 @@ static void answers_come_in_the_order_of_a_plain_list(void **state)
 	(void)state;
 	dare_time_answers_init(&answers);
 	for (uint64_t i = 0; i < 20000; i++) {
-		/* It fills and empties by turns. */
+		/* The list fills and empties by turns. */
 		bool adds = count == 0 || (count < ANSWERS_MAX && random_below(&random, 100) < (i / 2000 % 2 ? 35 : 65));
 
 		if (!adds) {

@@ -69,7 +69,7 @@ static void write_file(const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* Of block size 1 << number; 8 and 4 are the paper's thresholds. */
+/* The form of block size 1 << number; 8 and 4 are the paper's thresholds. */
 static int spmm_form(unsigned int number)
 {
 	return dare_form_choose(dare, DARE_PROFILED_SPMM, DARE_AUTO, blocks[number], 8);
@@ -146,7 +146,7 @@ static void an_error_in_a_file_is_named_with_its_line(void **state)
 		snprintf(says, sizeof(says), "%s%s", path, files[i].says);
 		assert_int_equal(dare_profile_read(dare, path), -EINVAL);
 		assert_string_equal(dare_error_text(), says);
-		/* It keeps the one that it had. */
+		/* The context keeps its profile. */
 		assert_int_equal(spmm_form(1), DARE_BASELINE);
 	}
 }

@@ -93,7 +93,7 @@ static void an_instruction_that_issues_is_prefetched_no_more(void **state)
 	struct mpu_program p = mpu_begin("nvr", NULL);
 
 	(void)state;
-	/* The first load is there in 111. The second is in the RIQ from 1 on: rows in 2 to 111, less issued rows. */
+	/* Load 1 is there in 111. Load 2 is in the RIQ from 1 on: rows in 2 to 111, less those issued. */
 	mld(&p, 7, A, 0);
 	mpu_shape(&p, 16, 64, 16);
 	mld(&p, 7, B, LINE);
@@ -166,7 +166,7 @@ static void demand_and_prefetch_take_turns_at_the_port(void **state)
 	(void)state;
 	/*
 	 * Row 0 in 1; then a prefetch in each even cycle and a row in each odd one, the last in 31.
-	 * It is there in 51, the second load's rows go in 51 to 66. 15 rows have waited a cycle.
+	 * The last row is there in 51, the second load's rows go in 51 to 66. 15 rows have waited a cycle.
 	 */
 	assert_int_equal(contend("nvr", NULL, &statistics), 66 + 20);
 	assert_int_equal(statistics.port_waits, 15);
@@ -453,7 +453,7 @@ static void only_the_latest_32_latencies_count(void **state)
 	/* 104 from the first 32; of the second 32 there are two peaks, and bin 3 is empty. */
 	expect_threshold("fre", (const struct latencies[]){ { 13, 20 }, { 1, 24 }, { 1, 32 }, { 1, 40 }, { 1, 48 }, { 1, 56 },
 							     { 1, 64 }, { 13, 110 }, { 16, 20 }, { 16, 110 }, { 0 } }, 56);
-	/* With one peak it stays. */
+	/* With one peak the threshold stays. */
 	expect_threshold("fre", (const struct latencies[]){ { 16, 20 }, { 16, 110 }, { 100, 20 }, { 0 } }, 56);
 }
 

@@ -185,7 +185,7 @@ static void memory_that_is_not_there_is_efault_and_the_context_goes_on_after_it(
 		assert_int_equal(dare_error(f->dare, &info), 0);
 		assert_int_equal(info.error, DARE_ERROR_LOAD);
 		assert_int_equal(info.address, (uintptr_t)f->b);
-		/* It stays until it is cleared. */
+		/* The error stays until it is cleared. */
 		assert_int_equal(spmm(f, form), -EFAULT);
 		assert_int_equal(sddmm(f, form), -EFAULT);
 		assert_int_equal(dare_clear_error(f->dare), 0);

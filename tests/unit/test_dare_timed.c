@@ -36,7 +36,7 @@ static void complete(void *context, uint64_t owner, uint64_t data, uint64_t time
 	f->data[owner] = data;
 }
 
-/* So that memory lies in the same sets in every run. */
+/* Memory lies in the same sets in every run. */
 static uint64_t physical(void *context, uint64_t address)
 {
 	(void)context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The DARE model: accesses that wait for room in the queue or for a fence, and the ends of waits. */
+/* The DARE model: accesses that wait for room in the queue or for a fence, and how they end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ static void a_dispatch_into_a_full_queue_waits_for_room(void **state)
 	assert_int_equal(host_load(host, 0, 0x50), 33);
 }
 
-/* It keeps the RS1 and RS2 of its store, though others store to them while it waits. */
+/* A dispatch keeps the RS1 and RS2 of its store, though others store to them while it waits. */
 static void a_dispatch_that_waits_keeps_its_source_values(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The decoder of arm64's loads and stores. binutils 2.40 made each word of its text. */
+/* The decoder of arm64's loads and stores. binutils 2.40 made each word from its text. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

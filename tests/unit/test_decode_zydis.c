@@ -329,7 +329,7 @@ static bool has_x87_memory(struct decoded *decoded)
 	return decoded->memory && decoded->memory->size != 80;
 }
 
-/* Of its mnemonics: is it one of the loads, stores and updates? */
+/* Is the instruction one of the loads, stores and updates? */
 static bool is_ours(struct decoded *decoded)
 {
 	const ZydisDecodedInstruction *instruction = &decoded->instruction;

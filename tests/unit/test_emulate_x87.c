@@ -184,7 +184,7 @@ static void compare(uint8_t opcode, unsigned int reg, const struct image *plain)
 		fail_msg("%02x /%u: memory differs", opcode, reg);
 }
 
-/* Environments, 10 bytes, and codes of no instruction. */
+/* Environments, 10 bytes, and encodings of no instruction. */
 static bool is_left_out(uint8_t opcode, unsigned int reg)
 {
 	switch (opcode) {
@@ -248,7 +248,7 @@ static void state_that_the_frame_leaves_out_is_the_initial_one(void **unused)
 	absent = false;
 }
 
-/* 1/3 is no number of 4 bytes: with that exception not masked we cannot tell what the store did. */
+/* 1/3 is no number of 4 bytes: with that exception not masked the store's effect is unknown. */
 static void a_store_with_an_exception_that_is_not_masked_is_refused(void **unused)
 {
 	const long double third = 1.0L / 3;

@@ -41,7 +41,7 @@ static void test_a_number_that_the_null_model_gets_is_consistent(void **state)
 
 	(void)state;
 	expect(row, 2.1, 1.9, CONSISTENT);
-	/* It need not be near ours, but near the paper's. */
+	/* A null model hits near the paper's number, not near ours. */
 	expect(row, 2.1, 2.25, REPRODUCED);
 	expect(row, 2.1, 1.75, REPRODUCED);
 }

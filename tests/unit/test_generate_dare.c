@@ -349,7 +349,7 @@ static void a_part_that_is_not_there_is_refused(void **unused)
 
 static void an_element_becomes_a_block(void **unused)
 {
-	/* That of row 0 is given twice. */
+	/* The element of row 0 is given twice. */
 	const struct csr_entry entries[] = { { 0, 2, { 7 } }, { 0, 2, { 6 } }, { 1, 0, { 8 } }, { 1, 1, { 9 } } };
 	const uint64_t starts[] = { 0, 4, 8, 12, 16 };
 	const uint32_t columns[] = { 4, 4, 5, 5, 4, 4, 5, 5, 0, 1, 2, 3, 0, 1, 2, 3 };

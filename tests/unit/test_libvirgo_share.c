@@ -96,7 +96,7 @@ static void eight_products_share_without_overlap(void **state)
 	uint64_t used = 0;
 
 	(void)state;
-	/* Each shrinks to the limit before the next one comes. */
+	/* Each product shrinks its share to the limit before the next one comes. */
 	for (unsigned int i = 0; i < 8; i++) {
 		struct taker taker = { .unit = &virgo->unit[i], .least = 1024 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Random programs on timed devices: after any number of cycles, each consumer gets the words
+ * Random programs on timed devices: in any timing, each consumer gets the words
  * that plain loops over the same arrays say.
  */
 #include <setjmp.h>

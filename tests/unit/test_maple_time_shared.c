@@ -110,7 +110,7 @@ static void a_pointer_in_two_requests_takes_two_turns_of_the_way_to_memory(void 
 	assert_int_equal(timed->request[1].time, START + ACKNOWLEDGE + 1);
 	/* One in two cycles, from the second request on. */
 	assert_int_equal(timed->request[2].time, START + ACKNOWLEDGE + 3);
-	/* It could have left at START + 1 + ACKNOWLEDGE. */
+	/* The request could have left at START + 1 + ACKNOWLEDGE. */
 	assert_int_equal(statistics_of(timed, START + 1000).issue - before, 2);
 	timed_free(timed);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Jumps over instructions of any length, in random text: the bytes that are written, and zydis's view of
+ * Jumps over instructions of any length, in random text: the bytes that are written, and zydis's reading of
  * them. The rule that all else stands on: only bytes of the instruction itself change.
  */
 #include <setjmp.h>
@@ -43,7 +43,7 @@ static void random_text(uint8_t text[TEXT])
 		text[i] = (uint8_t)random_bits();
 }
 
-/* Of a program or of a library. */
+/* An address of a program or of a library. */
 static uintptr_t random_address(void)
 {
 	return (uintptr_t)(random_bits() & 1 ? 0x400000 + random_bits() % 0x10000000
@@ -235,7 +235,7 @@ static void operands_that_a_trampoline_cannot_have_are_refused(void **unused)
 	assert_int_equal(FORM_OF("\x67\x8b\x07"), PATCH_FORM); /* mov (%edi), %eax */
 }
 
-/* Of zydis's: neither memory nor anything else than flags and general registers but rip. */
+/* zydis's operands: neither memory nor anything else than flags and general registers but rip. */
 static bool is_of_registers(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands)
 {
 	unsigned int i;

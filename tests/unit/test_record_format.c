@@ -170,7 +170,7 @@ static void a_number_of_more_than_64_bits_is_none(void **context)
 	start_reader(&reader, &file, &sink, 100);
 	assert_int_equal(mimic_replay_number(&reader), 0);
 	assert_true(reader.damage.exists);
-	/* Of its last byte: behind two headers and nine bytes. */
+	/* The offset of its last byte: behind two headers and nine bytes. */
 	assert_int_equal(reader.damage.offset, sizeof(struct record_file_header) + HEADER + 9);
 	mimic_replay_file_close(&file);
 }

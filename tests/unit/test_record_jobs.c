@@ -157,7 +157,7 @@ static void a_job_that_a_reset_has_dropped_replays_identically(void **context)
 	assert_int_equal(result.jobs, 2);
 }
 
-/* After a whole command: the requests of the second one are replayed as well. */
+/* It ends in its second command, whose requests are replayed as well. */
 static void a_job_that_ends_inside_of_a_command_replays_identically(void **context)
 {
 	struct mimic_replay_result result;
@@ -172,7 +172,7 @@ static void a_job_that_ends_inside_of_a_command_replays_identically(void **conte
 	assert_int_equal(result.jobs, 1);
 }
 
-/* Then the reset comes after the job's commands. */
+/* The reset comes after the job's commands. */
 static void a_job_that_ran_before_the_reset_replays_identically(void **context)
 {
 	struct mimic_replay_result result;

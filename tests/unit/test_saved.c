@@ -14,7 +14,7 @@
 #include "examples/common/input.h"
 #include "examples/common/saved.h"
 
-/* Of the header: 16 bytes of text, kind, is_graph, rows, columns, non-zeros. Then rows + 1 starts, then columns. */
+/* Header: 16 bytes of text, kind, is_graph, rows, columns, non-zeros; then rows + 1 starts, then columns. */
 #define KIND_AT 16
 #define NONZEROS_AT 40
 #define STARTS_AT 48

@@ -226,7 +226,7 @@ static void test_the_queues_of_desc_are_as_near_as_they_say(void **state)
 	(void)state;
 	parameters.desc_enabled = 1;
 	soc = soc_make(&parameters);
-	/* It answers at once. */
+	/* DeSC answers at once. */
 	assert_int_equal(access_device(soc, false, 0), 2);
 	soc_destroy(soc);
 }

@@ -58,7 +58,7 @@ static struct soc *make(const char *preset, unsigned int count)
 	parameters.core_prefetches = 2;
 	parameters.l1_size = 1024;
 	parameters.l1_ways = 2;
-	/* Of the prototype; the simulated system has none. */
+	/* The prototype has an L1.5; the simulated system has none. */
 	if (parameters.l15_size)
 		parameters.l15_size = 2048;
 	parameters.l2_size = 4096;

@@ -118,7 +118,7 @@ static void random_step(struct fake_host *host)
 	struct mimic_access access = random_access();
 
 	if (below(30) == 0 && !host->parked[1] && !host->parked[2])
-		fake_open(host, below(3), 8);	/* a role that was reset or closed */
+		fake_open(host, below(3), 8);	/* queues that were reset or closed */
 	if (below(4) == 0)
 		random_mmu_access(host);
 	else if (!host->parked[access.owner])

@@ -82,7 +82,7 @@ static int convolve(const struct conv *c, unsigned int b, unsigned int row, unsi
 	return sum;
 }
 
-/* As an element: int8 saturates; halves of these integers may round. */
+/* The sum as an element: int8 saturates; halves of these integers may round. */
 static int as_element(int sum)
 {
 	if (t.type == VIRGO_INT8)

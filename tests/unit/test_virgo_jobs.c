@@ -32,7 +32,7 @@ static uint64_t reg(unsigned int unit, unsigned int offset)
 	return virgo_unit_load(f, unit, offset);
 }
 
-/* As an owner of its own; true: it waits. */
+/* A load of this owner; true: it waits. */
 static bool load_as(unsigned int owner, unsigned int page, unsigned int offset)
 {
 	struct mimic_access access = { .owner = owner, .page = (uint8_t)page, .offset = offset, .size = 8 };

@@ -164,7 +164,7 @@ static void a_command_that_fails_answers_its_store(void **state)
 	run_jobs();
 	assert_true(f->completed[FIRST]);
 	assert_int_equal(virgo_unit_load(f, 0, VIRGO_ERROR), VIRGO_ERROR_COMMAND);
-	/* It is dropped at once. */
+	/* The next word is dropped at once. */
 	assert_false(word_waits(FIRST, GATE));
 	stop();
 }

@@ -127,7 +127,7 @@ static void a_warp_issues_in_order(void **state)
 	fpu(&c, F2, F1);
 	alu(&c, R1, 0);
 	cluster_run(&c);
-	/* The word is there in 22; the fpu waits for it, and the alu issues behind the fpu, in 23 and not in 19. */
+	/* The word is there in 22; the fpu waits for it. The alu issues behind the fpu: in 23, not in 19. */
 	assert_int_equal(register_at(&c, 0, 0, R1), 23 + 9);
 	cluster_end(&c);
 }
@@ -451,7 +451,7 @@ static void sums_are_there_with_the_last_micro_operation(void **state)
 	put(&c, OP_WMMA, C0, 0);
 	put(&c, OP_WMMA, C0, 0);
 	cluster_run(&c);
-	/* That is taken in 72: the second wmma issues in 73, though earlier ones have written before. */
+	/* The last one is taken in 72: the second wmma issues in 73, though earlier ones have written. */
 	assert_int_equal(register_at(&c, 0, 0, C0), 73 + 3 + WMMA - 2 + 1);
 	cluster_end(&c);
 }

@@ -317,7 +317,7 @@ static void utilisation_of_virgo_dma_rises_with_the_size(void **state)
 	assert_true(last < 100);
 }
 
-/* Of 16 steps that are not the last one of their tile. */
+/* The cycles of 16 steps that are not the last one of their tile. */
 static uint64_t cycles_of_16_steps(const char *change)
 {
 	return cycles(VIRGO_DESIGN_VIRGO_DMA, 128, 128, 512, change) -

@@ -569,7 +569,7 @@ static void a_load_of_two_lines_is_over_with_the_later_one(void **state)
 	instruction->from[0] = R1;
 	instruction->lanes = 2;
 	cluster_run(&c);
-	/* It issues in 67 + 9, and is the head 4 later. The first lane misses, the second one hits. */
+	/* The load issues in 67 + 9, is the head 4 later. The first lane misses, the second one hits. */
 	assert_int_equal(register_at(&c, 0, 0, F2), 80 + 45 + 11);
 	cluster_end(&c);
 }

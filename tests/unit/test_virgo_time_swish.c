@@ -116,7 +116,7 @@ static void with_dma_the_leader_drives_and_the_others_activate(void **state)
 	/* 31 warps: 16 lines each, and 16 more. */
 	for (unsigned int warp = 1; warp < 32; warp++)
 		assert_int_equal(count_at_tile_end(&c, warp / 8, warp % 8, OP_FPU), 5 * (warp < 17 ? 17 : 16));
-	/* It meets the others once: when C is there. */
+	/* Each warp meets the others once: when C is there. */
 	for (unsigned int warp = 0; warp < 32; warp++)
 		assert_int_equal(count_at_tile_end(&c, warp / 8, warp % 8, OP_BARRIER), 1);
 	cluster_end(&c);

@@ -113,7 +113,7 @@ static void requests_of_a_load_share_the_beats_of_the_bus(void **state)
 static void a_17th_request_waits_for_the_first(void **state)
 {
 	(void)state;
-	/* That is back in 64; 46 cycles more to the second beat. */
+	/* The first is back in 64; 46 cycles more to the second beat. */
 	assert_int_equal(load_of(NULL, NULL, 17), 64 + 46 + 1);
 }
 
@@ -383,7 +383,7 @@ static void a_product_waits_for_what_a_load_writes(void **state)
 	operation.reads = (struct virgo_time_range){ 16 * 64 - 1, 16 * 64 + 100 };
 	command(&c, load(16, 0));
 	command(&c, operation);
-	/* That is there in 95. */
+	/* The load is there in 95. */
 	expect(&c, 95 + 8 + 28);
 }
 
@@ -396,7 +396,7 @@ static void a_product_does_not_wait_for_what_a_load_does_not_write(void **state)
 	operation.reads = (struct virgo_time_range){ 16 * 64, 16 * 64 + 100 };
 	command(&c, load(16, 0));
 	command(&c, operation);
-	/* It is over in 54 and has to wait for the load in front of it only as commands are over in order. */
+	/* The product is over in 54, and waits for the load before it only as commands are over in order. */
 	over_in(&c, 0, 0);
 	assert_int_equal(c.timing->now, 95);
 	assert_int_equal(cluster_statistics(&c).matrix_busy, 8);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Errors are precise: instructions before it are complete, it has changed
+ * Errors are precise: instructions before the one that fails are complete, it has changed
  * no register, the rows of a store before ERROR_ROW are in memory, and instructions
  * after it are dropped until the error is cleared.
  */

@@ -166,7 +166,7 @@ CASE(instruction_may_be_used_in_the_middle_of_a_stream, BY_STREAM)
 	EXPECT(get(DISPATCHED), 2);
 }
 
-/* A complete instruction is dispatched: the one through INSTRUCTION comes first. */
+/* An instruction is dispatched when it is complete: the one through INSTRUCTION comes first. */
 CASE(a_stream_instruction_is_dispatched_by_its_last_value, BY_STREAM)
 {
 	put(STREAM, word_mcfg());

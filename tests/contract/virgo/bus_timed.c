@@ -11,7 +11,7 @@
 #define WAY 11			/* cycles from a core to the device, and back */
 #define CYCLES_OF_MILLISECOND 1000000
 #define PATIENCE_FOR_WORK 1000
-#define LOOK 100		/* of a case's look without patience: fewer than it keeps a unit busy */
+#define LOOK 100		/* cycles for a case without patience: fewer than it keeps a unit busy */
 
 static struct virgo_time *device;
 static struct sim_parameters soc;
@@ -97,7 +97,7 @@ static void begin(enum bus_thread who, const struct mimic_access *asked, bool wa
 	now = done + WAY;
 }
 
-/* The device works by itself until `who` has an answer, or until the time. */
+/* The device works by itself until `who` has an answer, or until cycle `until`. */
 static void work_until(enum bus_thread who, uint64_t until)
 {
 	while (threads[who].waits && virgo_timed_next(device) <= until) {

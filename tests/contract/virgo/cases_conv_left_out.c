@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* LOOP_CONV_WS leaves out a matrix without an address, does nothing if empty, and keeps configurations. */
+/* LOOP_CONV_WS leaves out a matrix without an address, does nothing if a size is 0, keeps configurations. */
 #include <string.h>
 
 #include "tests/contract/virgo/contract.h"
