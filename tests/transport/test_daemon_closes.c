@@ -22,7 +22,7 @@
 
 #define LINGER_SECONDS 30
 #define MANY 100
-#define MOST_MS 6000	/* far below that, and far above what an answer takes on a machine with much to do */
+#define MOST_MS 6000	/* far below that, and far above the time of an answer on a busy machine */
 
 static uint64_t now_ms(void)
 {
@@ -118,7 +118,7 @@ static void more_descriptors_than_a_message_may_have_hold_up_nobody(void **state
 	protocol_expect_end(client);
 }
 
-/* More than there are threads for what may not end. */
+/* More than there are threads for closes that may not end. */
 static void many_that_linger_hold_up_nobody(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Lanes written by hand: what an idle one costs, and what a bad one does. */
+/* Lanes written by hand: the cost of an idle one, and the end of a bad one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -98,7 +98,7 @@ static uint64_t command_word(unsigned int kind, unsigned int number, unsigned in
 		.offset = AT(OPEN_PRODUCER, 0) });
 }
 
-/* The client's eventfd is the daemon's: its open file lives on. The sanitizers look for what is freed. */
+/* The client's eventfd is the daemon's: its open file lives on. The sanitizers find uses after free. */
 static void a_kick_of_a_session_that_has_ended_is_nobody_s(void **state)
 {
 	const uint64_t no_command = 0, one = 1;

@@ -25,7 +25,7 @@
 #include "tests/lib/virgo_client.h"
 
 #define PAGE 4096u
-#define MOST_MS 2000	/* far below what a daemon that hangs takes, and far above an answer */
+#define MOST_MS 2000	/* far below the time of a daemon that hangs, and far above an answer */
 #define ASKS 50
 #define CLIENTS 5
 

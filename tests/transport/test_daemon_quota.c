@@ -178,7 +178,7 @@ static void a_user_has_so_much_address_space(void **state)
 
 /*
  * One memory in many places costs its program nothing, but mimicd a page of page tables for each 2 MiB that a device
- * has touched. All that may be is half of what the unit lets it have: 4 GiB * 512 / 2.
+ * has touched. The page tables may take half of the unit's MemoryMax: 4 GiB * 512 / 2.
  */
 #define PIECE (256ull << 20)
 
@@ -317,7 +317,7 @@ static void memory_of_devices_is_given_back(void **state)
 	}
 	used = served_resident(&served);
 	assert_true(used > before + (20 << 20));
-	/* All but the last: what it has does not keep the rest. */
+	/* All but the last: its devices do not keep the others. */
 	for (unsigned int i = 0; i < 19; i++)
 		close(sockets[i]);
 	for (unsigned int i = 0; i < 100; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* A job that sleeps in a page of its program's keeps nobody from answers, whatever becomes of its device meanwhile. */
+/* A job that sleeps in its program's page holds up no answers, even if its device is reset or removed. */
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>

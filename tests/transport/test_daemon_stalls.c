@@ -46,7 +46,7 @@ static void fetch(struct turns_program *program, unsigned int page)
 	load(program, 0, AT(MAPLE_LOAD_CONSUME, 0));
 }
 
-/* Some answers are there: of what it is for and what it is. */
+/* Takes the answers of the ring: the last one and how many. */
 static void take_answers(struct raw_lane *lane, uint64_t *last, unsigned int *count)
 {
 	while (mimic_ring_level(&lane->responses, 1) > 0) {
@@ -172,7 +172,7 @@ static void tiles_of_a_context_come_later_and_whole(void **state)
 	slow_memory_end();
 }
 
-/* Of one command many, each shorter than what others may wait. */
+/* One command sleeps often, each time shorter than others may wait. */
 static void short_sleeps_count_together(void **state)
 {
 	uint64_t words[1 + BURST] = { 0 }, last, begun;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Whatever programs give mimicd to do, another one waits little for an answer. */
+/* However much work programs give mimicd, another one waits little for an answer. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -154,7 +154,7 @@ static unsigned int busy_devices(const struct turns_program *program)
 static void devices_of_one_user_share_his_turn(void **state)
 {
 	(void)state;
-	/* 64 each, and 256 is what a user may have. */
+	/* 64 each, and a user may have 256. */
 	for (unsigned int i = 0; i < 4; i++)
 		open_private_devices(turns_program(TURNS_STRANGER, "maple@0", 1));
 	turns_expect_victim_waits_little(nothing, 0);
@@ -177,7 +177,7 @@ static void an_end_of_memory_behind_full_lanes_holds_up_nobody_else(void **state
 	turns_expect_victim_waits_little(remove_memory_behind_rows, 1);
 }
 
-/* Takes what has come, and asks again. */
+/* Takes the replies, and asks again. */
 static void ask_for_bytes(struct turns_program *program)
 {
 	struct mimic_state_request request = { .name = "virgo0", .flags = MIMIC_STATE_WITH_BYTES };

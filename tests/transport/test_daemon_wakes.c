@@ -18,7 +18,7 @@
 #include "mimic/virgo_registers.h"
 #include "tests/lib/turns_fixture.h"
 
-/* --- programs that watch what mimicd wakes -------------------------------------------------- */
+/* --- programs with many watches of a descriptor --------------------------------------------- */
 
 /* Each has its watches of each copy of a descriptor: 100,000 take 50 ms at each wake-up. */
 #define COPIES 320u

@@ -85,7 +85,7 @@ static void a_loop_that_is_stuck_is_silent_and_can_be_ended(void **state)
 
 	(void)state;
 	assert_true(is_told(5000));
-	/* No program can make it hang: somebody who may stop it has to. */
+	/* No program can make it hang: a signal of root or its user can. */
 	kill(served.pid, SIGSTOP);
 	test_sleep_ms(200);
 	while (is_told(0))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* DARE on the embedded and on the daemon transport: what a program sees is the same. */
+/* DARE on the embedded and on the daemon transport: a program sees the same on both. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>

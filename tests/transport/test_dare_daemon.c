@@ -109,7 +109,7 @@ static int hold_all(void)
 	for (unsigned int i = 0; i < CONTEXTS; i++) {
 		int error = mimic_device_open(&device, "dare0", &options);
 
-		/* The parent, who looks whether all are taken, has one for a moment. */
+		/* The parent looks whether all are taken and has one for a moment. */
 		for (; error == -EBUSY; error = mimic_device_open(&device, "dare0", &options))
 			test_sleep_ms(1);
 		if (error)
@@ -351,7 +351,7 @@ static void rows_of_one_instruction_may_lie_in_shared_and_other_memory(void **st
 	mimic_device_close(device);
 }
 
-/* As another user, who is served but whose memory is not read. */
+/* As another user, whose memory the daemon does not read. */
 static int work_as_another_user(void)
 {
 	struct mimic_device *device;

@@ -100,7 +100,7 @@ static void threads_that_post_in_turn_are_executed_in_that_order(void **state)
 	mimic_device_close(device);
 }
 
-/* In the child of a fork: 0, or the number of what is wrong. */
+/* In the child of a fork: 0, or the number of the wrong check. */
 static int in_child(struct mimic_device *inherited)
 {
 	struct mimic_access access = { .offset = DARE_MATRIX_M, .size = 8 };

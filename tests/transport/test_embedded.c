@@ -259,7 +259,7 @@ static void *only_post(void *unused)
 	device_load(MAPLE_LOAD_OPEN_PRODUCER, 0);
 	usleep(20000);
 	device_post_one(MAPLE_STORE_PRODUCE, 0, 4, 42);
-	/* Far too long for anybody who waits for more than the post. */
+	/* Far too long for a thread that waits for more than the post. */
 	usleep(1000000);
 	return NULL;
 }
@@ -448,7 +448,7 @@ static void a_close_waits_for_the_thread_s_own_posts(void **state)
 	device_load(MAPLE_LOAD_OPEN_PRODUCER, 0);
 	for (uint64_t i = 0; i < 100; i++)
 		values[i] = i;
-	/* Three times what the queue holds: the rest waits in the ring. */
+	/* Three times the queue's words: the rest waits in the ring. */
 	device_post(MAPLE_STORE_PRODUCE, 0, 4, values, 100);
 	pthread_create(&thread, NULL, consume_all, (void *)100);
 	device_load(MAPLE_LOAD_CLOSE_PRODUCER, 0);

@@ -160,7 +160,7 @@ static char state_of(pid_t tid)
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
 	file = fopen(path, "r");
-	/* The state is what follows the name, which is in brackets. */
+	/* The state follows the name, which is in brackets. */
 	if (file && fgets(line, sizeof(line), file) && (end = strrchr(line, ')')) && end[1] == ' ')
 		answer = end[2];
 	if (file)

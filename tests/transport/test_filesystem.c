@@ -35,7 +35,7 @@ static struct mimic_device *open_device(const char *name)
 	return device;
 }
 
-/* A value may have grown between: what the model says before and after lie around it. */
+/* A value may have grown between: it lies between the model's values before and after. */
 static void check_number(const char *text, const struct state_entry *before, const struct state_entry *after)
 {
 	uint64_t value;

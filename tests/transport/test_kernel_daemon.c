@@ -472,7 +472,7 @@ static void an_address_that_the_driver_cannot_help_reads_0(void **state)
 	assert_int_equal(fake_bus_load(BINDING, PRODUCER, PAGE_MAPLE, AT(FAULT_COUNT, 0), 8), 1);
 	assert_int_equal(fake_bus_load(BINDING, PRODUCER, PAGE_MAPLE, AT(FAULT_ADDRESS, 0), 8),
 			 PAGE_OF(3) + 8);
-	/* Nothing waits any more: what the program may look at is left. */
+	/* Nothing waits any more: the address and the sources are left. */
 	assert_int_equal(fault_status(), PAGE_OF(3) | PIPES);
 	/* And the page may come to be there. */
 	slot = fetch_begin(PAGE_OF(3) + 8);

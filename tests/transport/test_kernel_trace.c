@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The message TRACE_BUS: what devices do that programs have through the kernel. */
+/* The message TRACE_BUS: it traces devices that programs use through the kernel. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -276,7 +276,7 @@ static void memory_that_is_not_there_is_told_and_the_context_goes_on(void **stat
 	assert_true(info.address == (uintptr_t)pages + 4096);
 	assert_int_equal(stored[0], 1);
 	assert_int_equal(dare_clear_error(dare), 0);
-	dare_mst(dare, 2, stored, 64);	/* what the load before has left */
+	dare_mst(dare, 2, stored, 64);	/* the tile of the earlier load */
 	assert_int_equal(dare_fence(dare), 0);
 	for (int i = 0; i < 1024; i++)
 		assert_int_equal(stored[i], 7);

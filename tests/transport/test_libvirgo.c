@@ -237,7 +237,7 @@ static void threads_with_units_of_their_own_do_not_disturb_each_other(void **sta
 	}
 }
 
-/* The second one comes while the first is in its middle: that one has to give up half of what it has. */
+/* The second product comes in the middle of the first one, which has to give up half of its share. */
 static void a_product_that_comes_later_changes_no_result(void **state)
 {
 	struct product_case long_one = product_random(VIRGO_FP32, 8, 1, &seed), alone, late;
@@ -351,7 +351,7 @@ static void memory_that_is_not_there_is_told_and_the_unit_goes_on(void **state)
 	(void)state;
 	restore_handlers();
 	memset(pages, 0, 8192);
-	/* Not unmapped: what the library maps meanwhile would be put there. */
+	/* Not unmapped: a later mapping of the library would be put there. */
 	assert_int_equal(mprotect(pages + 4096, 4096, PROT_NONE), 0);
 	snprintf(address, sizeof(address), "address 0x%lx", (unsigned long)(uintptr_t)pages + 4096);
 	assert_int_equal(virgo_gemm(virgo, 0, &p), -EFAULT);

@@ -92,7 +92,7 @@ static void multiply_by_openblas(const struct product_case *c)
 }
 
 /*
- * The usual bound for sums of k products and a start in fp32, in whatever order: a
+ * The usual bound for sums of k products and a start in fp32, in any order: a
  * product is rounded once, and each of its sums adds a rounding. In blocks of DIM
  * there are at most DIM + k / DIM sums above a product, which is not more than k + 1.
  * (k + 2) u / (1 - (k + 2) u) times the sum of the magnitudes, u = 2^-24; OpenBLAS's own

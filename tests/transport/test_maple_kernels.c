@@ -285,7 +285,7 @@ struct graph {
 	size_t vertices;
 	uint64_t *row_start;
 	uint32_t *neighbour;
-	int32_t *level;		/* what the library finds; below 2^40 */
+	int32_t *level;		/* the library's result; below 2^40 */
 	int32_t *expected;
 };
 

@@ -152,7 +152,7 @@ static void a_store_to_a_full_queue_is_told(void **state)
 	told_join(&thread);
 }
 
-/* As README's 16 values do with 40 in their place: what is posted returns, and the load waits behind it. */
+/* As README's 16 values do with 40 in their place: the post returns, and the load waits behind it. */
 static void post_more_than_fits(void)
 {
 	device_open_both(0);

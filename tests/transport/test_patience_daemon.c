@@ -101,7 +101,7 @@ static void an_earlier_post_that_does_not_fit_is_told(void **state)
 	told_join(&thread);
 }
 
-/* The thread says what it knows; its session and its access go on when mimicd does. */
+/* The thread says that mimicd is silent; its session and access go on with mimicd. */
 static void a_daemon_that_does_not_answer_is_named_and_the_session_goes_on(void **state)
 {
 	const struct mimic_options options = { .transport = MIMIC_TRANSPORT_DAEMON, .socket_path = served.socket };

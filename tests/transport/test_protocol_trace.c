@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The message TRACE: a session's spool, and what its program may do to it. */
+/* The message TRACE: a session's spool, and the misuse of it by its program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>

@@ -26,7 +26,7 @@
 #include "tests/contract/maple/numbers.h"
 #include "tests/lib/daemon_fixture.h"
 
-#define STRANGER 54321u	/* a user who is neither root nor the daemon's */
+#define STRANGER 54321u	/* a user, neither root nor the daemon's */
 #define MCFG (0xfe00002bu | 11u << 20 | 10u << 15)
 
 struct client {

@@ -521,7 +521,7 @@ static const struct {
 	{ "ends", closes_all_and_ends },
 };
 
-/* A program of its own: what is closed is its alone, and what hangs is ended. */
+/* A program of its own: it closes only its own files, and SIGALRM ends a hang. */
 static int be(const char *name, const char *where)
 {
 	strcpy(folder, where);
@@ -539,7 +539,7 @@ static int run_program(const char *name)
 	pid_t child;
 
 #ifdef __SANITIZE_THREAD__
-	/* It reports what these programs are about: a descriptor that is closed where another thread uses it. */
+	/* It reports these programs: they close a descriptor while another thread uses it. */
 	skip();
 #endif
 	child = fork();

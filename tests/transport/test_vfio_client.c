@@ -45,7 +45,7 @@ static struct driver {
 	bool is_gone, has_no_lanes;
 } driver = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* BAR 5 is what can be mapped of a node. */
+/* A mapping of a node maps BAR 5. */
 static int open_node(const char *path)
 {
 	(void)path;
@@ -152,7 +152,7 @@ static int wait_at(const struct accelerator_lane_call *call)
 
 		if (waited >= call->nanoseconds)
 			return -ETIMEDOUT;
-		/* Another thread may take the event: what counts is the word. */
+		/* Another thread may take the event: only the word counts. */
 		if (poll(&interrupt, 1, 10) == 1)
 			(void)!read(interrupt.fd, &count, sizeof(count));
 	}

@@ -235,7 +235,7 @@ static void a_device_that_is_added_again_is_at_its_socket(void **state)
 	close(client);
 }
 
-/* QEMU aborts where it gets ECONNRESET: that is what the kernel makes of messages that nobody has read. */
+/* QEMU aborts where it gets ECONNRESET: the kernel gives that if mimicd has not read all messages. */
 static void a_machine_that_is_cut_off_finds_an_end_and_no_error(void **state)
 {
 	struct mimic_open unwanted = { .name = "maple1" };

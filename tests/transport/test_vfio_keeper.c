@@ -29,7 +29,7 @@
 static pid_t keeper;
 static struct guest other_guest;	/* of maple1 */
 
-/* --- what /proc says of it ---------------------------------------------------------------- */
+/* --- the keeper in /proc ------------------------------------------------------------------ */
 
 /* false: there is no such line. */
 static bool status_of(pid_t pid, const char *name, char value[64])
@@ -398,7 +398,7 @@ static void it_has_few_rights(void **state)
 	assert_string_equal(value, IS_SANITIZED ? "0" : "2");
 }
 
-/* A terminal's, of systemd for the whole unit, of a person who kills by name. */
+/* From a terminal, from systemd for the whole unit, from a kill by name. */
 static void it_takes_no_signals_of_mimicds_group(void **state)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 };

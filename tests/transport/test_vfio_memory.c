@@ -142,7 +142,7 @@ static void a_page_that_is_not_there_is_a_fault_of_the_driver(void **state)
 	assert_int_equal(consume(), 815);
 }
 
-/* The driver's accesses come behind what the program has stored. */
+/* The driver's accesses come behind the program's stores. */
 static void stores_behind_a_page_fault_wait_for_the_driver(void **state)
 {
 	uint64_t word;

@@ -321,7 +321,7 @@ static int inject(int person, enum mimic_injection what)
 	return raw_request(person, &message, sizeof(message), MIMIC_MESSAGE_INJECT, -1, NULL, 0, NULL);
 }
 
-/* It is the daemon that misbehaves, in front of the model: what the model does is as recorded. */
+/* It is the daemon that misbehaves, in front of the model: the model acts as recorded. */
 static void misbehaviour_is_no_difference(void **state)
 {
 	int person = raw_client(vfio_served.socket);

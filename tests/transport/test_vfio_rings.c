@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Lanes in a BAR: a program of the machine gives commands in memory, with the same meaning as at mimicd's
- * socket, and no other program can reach what it has.
+ * socket, and no other program can reach its lanes.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -466,7 +466,7 @@ static void order_words_name_lanes_by_their_numbers(void **state)
 
 	(void)state;
 	start_maple_lanes(&first, &second);
-	/* The second lane's store comes after what the first has not even posted yet. */
+	/* The second lane's store comes after one that the first has not posted yet. */
 	words[0] = mimic_lane_order_whole(first.number, first.commands.position + 2);
 	words[1] = lane_word(MIMIC_COMMAND_STORE, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_PRODUCE, 0), 4, 1);
 	words[2] = 2;

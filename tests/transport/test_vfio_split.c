@@ -275,7 +275,7 @@ static void registers_go_on_without_it(void **state)
 	guest_virgo_configure(&vfio_guest);
 	guest_virgo_command(&vfio_guest, VIRGO_FUNCT_MVIN, BAR2, guest_virgo_rows_at(0));
 	assert_int_equal(guest_interrupts(&vfio_guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
-	/* It may come again, and has what it had. */
+	/* It may come again, and has its bytes. */
 	guest_start(&memory, &vfio_served, "virgo0-memory");
 	base = map_memory(&size);
 	assert_int_equal(*(uint64_t *)(void *)(base + 64), 99);

@@ -383,7 +383,7 @@ static void an_idle_daemon_uses_no_cpu_after_work(void **state)
 /* --- others ------------------------------------------------------------------------------------- */
 
 #define ACCESSES 300u
-/* Two workers of the daemon, its loop and we share the machine's CPUs, with whatever else runs there. */
+/* Two workers of the daemon, its loop and we share the machine's CPUs with all that runs there. */
 #define TYPICAL_NS 20000000ull
 
 static int compare(const void *a, const void *b)

@@ -202,7 +202,7 @@ static void a_process_exits_while_jobs_run(void **state)
 				_exit(1);
 			unit_work(own, UNIT_FP32, 12);
 			unit_work(own, UNIT_INT8, 12);
-			/* Not _exit(): what libraries do at the end has to be fine with it. */
+			/* Not _exit(): the destructors of the libraries have to run, too. */
 			exit(42);
 		}
 		assert_int_equal(status_of(child), 42);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A program's own stores to a cluster of a daemon, as mimic run makes them. Those of operands
- * do not wake the daemon; whatever can show an operand finds it.
+ * do not wake the daemon; all that can show an operand find it.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@
 #include "libmimic/transport.h"
 #include "tests/lib/virgo_client.h"
 
-#define NO_COMMAND 99u	/* what a unit keeps with its operands as an error */
+#define NO_COMMAND 99u	/* an error: the unit keeps its operands */
 
 static struct served served;
 static struct mimic_device *cluster;
