@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The ioctls of /dev/mimic, read() and write(): what they answer to good and bad calls. */
+/* The ioctls of /dev/mimic, read() and write(): their answers to good and bad calls. */
 #include "kselftest_harness.h"
 
 #include <dirent.h>
@@ -33,7 +33,7 @@ static int call(int fd, unsigned long command, void *argument)
 	return ioctl(fd, command, argument) ? errno : 0;
 }
 
-/* A kind that no driver takes: registering it needs nobody who serves. */
+/* A kind that no driver takes: registering it needs no serving thread. */
 static struct mimic_bus_register plain_device(void)
 {
 	struct mimic_bus_register wanted = {

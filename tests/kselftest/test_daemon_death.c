@@ -13,7 +13,7 @@
 
 #define PARAMETER "/sys/module/mimic/parameters/test_delay_ms"
 
-/* A child of the daemon, and what it does with its descriptor. Shared with both. */
+/* A child of the daemon, and its calls by its descriptor. Shared with both. */
 static struct kept {
 	pid_t child;
 	_Atomic unsigned int begins, is_over;
@@ -487,7 +487,7 @@ TEST_F(death, a_child_that_waits_for_requests_is_told)
 
 /* --- a program that is faster than the driver ---------------------------------------- */
 
-/* It has the new daemon's device before the driver hears of that one: what it leaves is cleared. */
+/* It opens the new daemon's device before the driver hears of the daemon: its close resets it. */
 TEST_F(death, a_device_that_is_opened_before_its_driver_hears_of_the_daemon_is_cleared)
 {
 	const struct fake_special reset = {

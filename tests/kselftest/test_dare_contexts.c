@@ -120,7 +120,7 @@ TEST_F(contexts, two_opens_of_a_program_have_registers_of_their_own)
 	dare_node_close(&other);
 }
 
-/* Loads `number` into all registers again and again; 0: it always found what it had put there. */
+/* Loads `number` into all registers again and again; 0: it always found its own numbers there. */
 static int works_alone(uint64_t number, unsigned int rounds)
 {
 	struct dare_node node;

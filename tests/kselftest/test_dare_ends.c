@@ -394,7 +394,7 @@ TEST_F(ends, a_dead_daemons_contexts_are_dead_and_the_next_ones_are_fresh)
 	}
 }
 
-/* "--hold": what exec_ends_the_context becomes. */
+/* "--hold": exec_ends_the_context executes it. */
 __attribute__((constructor)) static void hold(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "--hold"))

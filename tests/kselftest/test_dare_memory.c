@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Tiles to and from a program's memory: what is not there is faulted in, what goes
- * away is seen no more, and what cannot be is an error of the instruction. All of it
- * is looked at by the data.
+ * Tiles to and from a program's memory: absent pages are faulted in, unmapped pages are
+ * seen no more, and a bad address is an error of the instruction. The data show all
+ * of it.
  */
 #include "kselftest_harness.h"
 
@@ -248,7 +248,7 @@ TEST_F(memory, a_moved_page_is_seen_at_its_new_place_only)
 #define LOOKS 50
 #define SHOOTDOWNS 5
 
-/* The changes of one thread, and what another one has the device read meanwhile. */
+/* One thread changes the page, and another one has the device read it meanwhile. */
 struct race {
 	struct dare_node *node;
 	volatile uint64_t *page;

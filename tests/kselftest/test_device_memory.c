@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Memory of a device: what REGISTER takes, who maps it, and what both sides see when the other
+ * Memory of a device: the arguments of REGISTER, the mappings, and the view of both sides when the other
  * one, the device or the driver goes. The daemon is a scripted one.
  */
 #include "kselftest_harness.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The daemon dies, the program closes, and the driver leaves the device, all at once, in each
- * order: mimic.ko's own delay (test_delay_ms) keeps the daemon's end where the test wants it. What
- * is used after it was freed is for KASAN to say (make check-kernel-debug), or slub_debug=P.
+ * order: mimic.ko's own delay (test_delay_ms) keeps the daemon's end where the test wants it. KASAN
+ * reports uses of freed memory (make check-kernel-debug), or slub_debug=P does.
  */
 #include "kselftest_harness.h"
 

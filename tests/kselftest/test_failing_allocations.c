@@ -3,7 +3,7 @@
  * The n-th allocation of a call fails, for each n until the call gets by: every
  * ioctl, open, mmap, access and fault ends with an error or succeeds, and works
  * afterwards. Needs a kernel with CONFIG_FAULT_INJECTION (make check-kernel-debug);
- * that nothing leaks or breaks is what its KASAN and kmemleak say.
+ * its KASAN and kmemleak report leaks and bad accesses.
  *
  * The number belongs to a thread. So work items are left out, as the one that waits for a process's mmap_lock
  * (window.c): which of the kernel's workers takes one is not known before.
@@ -474,7 +474,7 @@ static bool has_window(const struct fake_daemon *daemon, const struct anew *anew
 }
 
 /*
- * The daemon has its window where it was, or is dead: what it maps next must not come to lie
+ * The daemon has its window where it was, or is dead: its next mapping must not come to lie
  * where the device still reaches.
  */
 TEST_F_TIMEOUT(failing, a_window_that_is_mapped_anew, 120)

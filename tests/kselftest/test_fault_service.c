@@ -63,7 +63,7 @@ FIXTURE_TEARDOWN(service)
 	EXPECT_TRUE(fake_wait(&self->daemon->control->resolves, resolves + 1)); \
 	EXPECT_EQ(resolves + 1, self->daemon->control->resolves); \
 } while (0)
-/* What RESOLVE said last. */
+/* The last RESOLVE. */
 #define EXPECT_RESOLVED(sources, is_present) \
 	EXPECT_EQ((sources) | ((is_present) && variant->is_paper ? MAPLE_RESOLVE_PRESENT : 0u), \
 		  self->daemon->control->last_resolve)

@@ -243,7 +243,7 @@ TEST_F(hotplug, a_device_that_is_no_maple_gets_no_node)
 	fake_daemon_no_specials(self->daemon);
 }
 
-/* Opens and uses it until it is told to stop, whatever happens to it. */
+/* Opens and uses the device for 3 s, again after each of its ends. */
 static int holds_on(void *holder)
 {
 	double end = now_seconds() + 3;

@@ -324,7 +324,7 @@ static void open_and_close(struct holder *holder, int times)
 	}
 }
 
-/* KASAN keeps what is freed, for long: there kmemleak looks for leaks, after all programs. */
+/* KASAN keeps freed memory for long: there kmemleak looks for leaks, after all programs. */
 #define NEEDS_PLAIN_MEMORY() do { \
 	if (time_scale() > 1) \
 		SKIP(return, "a debug kernel keeps freed memory; its kmemleak looks for leaks"); \

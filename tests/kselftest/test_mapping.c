@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* mmap and what a program can do to a mapping: docs/abi.md, "Pages". */
+/* mmap and a program's calls on a mapping: docs/abi.md, "Pages". */
 #include "kselftest_harness.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * maple.ko keeps processes apart as for silicon: it tells the device whose memory it reaches, and
- * takes away what a process has left before the next one comes.
+ * resets it behind a process before the next one comes.
  */
 #include "kselftest_harness.h"
 

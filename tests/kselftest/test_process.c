@@ -169,7 +169,7 @@ TEST_F(process, a_child_can_have_the_device_after_its_parent_gave_it_back)
 /* --- exec ------------------------------------------------------------------------- */
 
 /*
- * This program again, by exec: what it looks at is in the environment, before
+ * This program again, by exec: it makes the check that the environment names, before
  * the harness begins. It exits with the errno that it saw.
  */
 static void __attribute__((constructor)) run_after_exec(void)
@@ -253,7 +253,7 @@ TEST_F(process, posix_spawn_leaves_the_device_alone)
 
 /* --- shared memory: vfork and clone -------------------------------------------------- */
 
-/* Whatever they do is their parent's memory, stack included. */
+/* They run in their parent's memory, stack included. */
 static int shares_memory(void *argument)
 {
 	struct holder *holder = argument;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Shootdowns: a program's change of its memory posts a flush of the device's TLB.
- * Many at once are one. A change of what the device has seen is over after the flush, or after a
+ * Many at once are one. A change of a page that the device has seen is over after the flush, or after a
  * tenth of a second if the device hangs.
  */
 #include <signal.h>
@@ -170,8 +170,8 @@ static struct fake_special hold_flush(void)
 }
 
 /*
- * Changes of what the device has seen, until one has waited in vain: then none waits for some
- * time. How many were over before their flush, although they had not.
+ * Changes of a page that the device has seen, until one has waited in vain: then none waits for some
+ * time. Returns how many of the others were over before their flush.
  */
 static unsigned int count_early_changes(FIXTURE_DATA(shootdown) *self, bool *in_vain)
 {

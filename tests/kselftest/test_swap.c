@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A program whose memory is swapped out: its device's page faults bring the pages back, with what
- * was in them, and they are charged to the program; what the device wrote goes out and comes back.
+ * A program whose memory is swapped out: its device's page faults bring the pages back, with their
+ * contents, and they are charged to the program; pages that the device wrote go out and come back.
  * The disk is tests/vm/testdisk.
  */
 #include "kselftest_harness.h"
@@ -26,7 +26,7 @@
 #define GROUP "/sys/fs/cgroup/swap"
 #define PAGES 256ul
 #define SIZE (PAGES * PAGE)
-/* Of what the pages are: a program has some more of its own, and some counts come in batches. */
+/* Of the pages' bytes: a program has some more of its own, and some counts come in batches. */
 #define MOST(bytes) ((bytes) * 3 / 4)
 /* In a word of /proc/PID/pagemap. */
 #define IS_PRESENT (1ull << 63)
@@ -136,7 +136,7 @@ static bool swap_out(FIXTURE_DATA(swap) *self)
 	double end = now_seconds() + at_most(10);
 
 	while (count_pages(self, IS_SWAPPED) < PAGES && now_seconds() < end) {
-		/* It empties what each processor has for those lists. */
+		/* It empties each processor's batch for those lists. */
 		memory_write_text("/proc/sys/vm/compact_memory", "1");
 		syscall(SYS_process_madvise, self->process, &all, 1, MADV_PAGEOUT, 0);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* A load or store that waits for its answer: what else goes on, and what ends it. */
+/* A load or store that waits for its answer, while other threads go on. */
 #include "kselftest_harness.h"
 
 #include <fcntl.h>

@@ -37,7 +37,7 @@ FIXTURE(unload)
 struct code {
 	_Atomic unsigned int is_caught;
 	_Atomic bool gives;	/* the page; the test's */
-	char stack[PAGE];	/* what the kernel says of it */
+	char stack[PAGE];	/* the program's kernel stack */
 };
 
 FIXTURE_SETUP(unload)
@@ -55,7 +55,7 @@ FIXTURE_SETUP(unload)
 		SKIP(return, "not in a guest of tests/vm"); \
 } while (0)
 
-/* Other programs need the modules, whatever went wrong here. */
+/* Other programs need the modules, even after a failure. */
 FIXTURE_TEARDOWN(unload)
 {
 	memory_write_text(PARAMETER, "0");

@@ -87,7 +87,7 @@ TEST_F_TIMEOUT(limits, the_dead_keep_no_memory_of_the_device, 120)
 	after = free_kilobytes();
 	printf("# %ld KB for %u descriptors of processes that have ended\n", (long)(before - after),
 	       DEAD_PROCESSES);
-	/* A third of what their device memory would be. */
+	/* A third of a device memory for each of them. */
 	EXPECT_GT((long)DEAD_PROCESSES * MEMORY_SIZE / 1024 / 3, (long)(before - after));
 	for (i = 0; i < DEAD_PROCESSES; i++)
 		close(fds[i]);

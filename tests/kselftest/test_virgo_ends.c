@@ -54,7 +54,7 @@ FIXTURE_TEARDOWN(ends)
 	virgo_node_close(&self->node);
 }
 
-/* A fresh cluster works, and has nothing of what another one left. */
+/* A fresh cluster works, and has nothing of another program. */
 static int can_work(void)
 {
 	volatile uint64_t *page = memory_map(PAGE);
@@ -506,7 +506,7 @@ TEST_F(ends, a_device_that_hangs_lets_a_program_be_killed_and_heals)
 	ASSERT_EQ(0, virgo_node_open(&self->node, "/dev/virgo0"));
 }
 
-/* "--hold": what exec_ends_the_use becomes. */
+/* "--hold": exec_ends_the_use executes it. */
 __attribute__((constructor)) static void hold(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "--hold"))

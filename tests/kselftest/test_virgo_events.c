@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Events of a cluster by an eventfd: what counts, what does not, whose it is, when it ends. */
+/* Events of a cluster by an eventfd: which ones count, whose it is and when it ends. */
 #include "kselftest_harness.h"
 
 #include <errno.h>

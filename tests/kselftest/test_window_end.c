@@ -95,7 +95,7 @@ static void execute(struct program_shared *shared, volatile uint64_t *memory, in
 	_exit(1);
 }
 
-/* The descriptor stays open in what is executed. */
+/* The descriptor stays open in the new program. */
 TEST_F(end, the_window_ends_with_the_programs_exec)
 {
 	int fd;
@@ -313,7 +313,7 @@ TEST_F(pin, a_page_is_free_as_soon_as_the_program_gives_it_back)
 	}
 	ASSERT_EQ(64, anonymous);
 	ASSERT_EQ(0, madvise((void *)memory, LARGE, MADV_DONTNEED));
-	/* A page that somebody still holds stays what it was; a few may be in use again. */
+	/* A page that somebody still holds stays anonymous; a few may be in use again. */
 	for (i = 0, anonymous = 0; i < 64; i++)
 		anonymous += memory_frame_word("/proc/kpageflags", frames[i]) >> KPF_ANON & 1;
 	EXPECT_GT(8, anonymous);
@@ -344,7 +344,7 @@ TEST_F_TIMEOUT(end, fifty_programs_leave_no_memory_behind, 120)
 	int i;
 
 	for (i = 0; i < 50; i++) {
-		/* The first ones fill what the kernel keeps for the next time. */
+		/* The first ones fill the caches of the kernel. */
 		if (i == 10)
 			before = memory_named_number("/proc/meminfo", "MemAvailable");
 		ASSERT_TRUE(program_start(&self->program, self->daemon, size, NULL));

@@ -194,7 +194,7 @@ TEST_F(memory, a_page_becomes_writable_when_the_program_may_write_it)
 	EXPECT_EQ(11, page[0]);
 }
 
-/* The child ends with what it read. */
+/* The exit status of the child. */
 static int end_of(pid_t child)
 {
 	int status = -1;

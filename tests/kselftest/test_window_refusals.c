@@ -417,7 +417,7 @@ TEST_F(refusal, secret_memory_is_not_shown)
 
 /*
  * As by get_user_pages(). Only on a processor that has them, which the emulated one has not: there
- * what refuses is a bit of the VMA (mimic_window_may_show()), the same for window and page fault.
+ * a bit of the VMA refuses (mimic_window_may_show()), the same for window and page fault.
  */
 TEST_F(refusal, a_shadow_stack_is_shown_and_not_written)
 {

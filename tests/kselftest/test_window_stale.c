@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Nothing stale: while a program changes its memory in every way that there is,
- * the daemon reads it through its window, millions of times, and never sees what
- * was gone before the read began.
+ * the daemon reads it through its window, millions of times, and never sees
+ * data that was gone before the read began.
  */
 #include <sys/wait.h>
 

@@ -38,7 +38,7 @@ TEST_F_TIMEOUT(stale, under_collapse_and_split_of_huge_pages, 600)
 	EXPECT_LT(self->changes_wanted / 4, collapsed);
 }
 
-/* Takes so much that what is mapped after it comes from elsewhere. */
+/* Takes so much that the next pages come from elsewhere. */
 static char *map_ballast(size_t *size)
 {
 	struct sysinfo information;
@@ -53,7 +53,7 @@ static char *map_ballast(size_t *size)
 }
 
 /*
- * Compaction moves what is used to one end of the memory. So the cells get new
+ * Compaction moves used pages to one end of the memory. So the cells get new
  * pages while that end is taken, and then it is not. Every second page stays
  * free: the others are worth moving together.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The daemon writes, all the time, what it may write. When the program has taken
- * a page out of its reach, by whatever call, the page does not change any more.
+ * The daemon writes, all the time, each page that it may. When the program has taken
+ * a page out of its reach, by any call, the page does not change any more.
  */
 #include <sys/wait.h>
 

@@ -69,7 +69,7 @@ struct walk {
 	uint64_t address;
 	uint32_t binding;
 	uint32_t parts;		/* that it maps the memory in */
-	uint64_t seen;		/* pages with what the program wrote there */
+	uint64_t seen;		/* pages with the program's values */
 	uint64_t most;		/* kB of page tables of the daemon, at any time */
 };
 
@@ -162,7 +162,7 @@ TEST_F(tables, are_bounded_without_anybodys_setting)
 	EXPECT_GE(4096, atoi(self->limit));
 }
 
-/* Two threads of the daemon, of which each gives back what the other one has entered. */
+/* Two threads of the daemon, of which each gives back page tables of the other one. */
 TEST_F(tables, are_given_back_while_two_threads_look)
 {
 	struct walk first = {

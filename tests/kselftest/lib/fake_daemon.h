@@ -5,7 +5,7 @@
  * page: a load gives the stored value. Special registers hold their answer back,
  * give errors, or kill the daemon. It counts requests in shared memory (control).
  *
- * One thread of the daemon serves; two others run what tests ask for by
+ * One thread of the daemon serves; two others run the functions of
  * fake_daemon_call(), so a held request keeps nobody from asking.
  */
 #ifndef MIMIC_TESTS_FAKE_DAEMON_H
@@ -129,7 +129,7 @@ struct fake_daemon {
 };
 
 /*
- * NULL and errno: what the daemon's open of /dev/mimic or its REGISTER said.
+ * NULL and errno: the error of the daemon's open of /dev/mimic or its REGISTER.
  * When it returns the node is there.
  */
 struct fake_daemon *fake_daemon_start(const struct fake_options *options);
@@ -151,7 +151,7 @@ int fake_daemon_release(struct fake_daemon *daemon);
 /*
  * Runs a function of the test program in the daemon. `argument` of `size` bytes is
  * copied there and back. -EFAULT if it gets a SIGBUS, -ESRCH if the daemon is dead,
- * -ETIMEDOUT after a minute; else what it returns.
+ * -ETIMEDOUT after a minute; else its result.
  */
 typedef long (*fake_call)(struct fake_self *self, void *argument);
 long fake_daemon_call(struct fake_daemon *daemon, fake_call call, void *argument, size_t size);
@@ -169,7 +169,7 @@ int fake_daemon_fault(struct fake_daemon *daemon, const volatile void *address, 
 
 /*
  * Through the window of the last OPEN's binding: 0, -EFAULT (SIGBUS: not present,
- * or not writable), or what mmap says. At most FAKE_ARGUMENT_MAX / 2 bytes.
+ * or not writable), or mmap's error. At most FAKE_ARGUMENT_MAX / 2 bytes.
  */
 int fake_window_read(struct fake_daemon *daemon, const volatile void *address, void *buffer,
 		     size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The scripted daemon: what it answers, and the channel's forms without io_uring. */
+/* The scripted daemon: its answers, and the channel's forms without io_uring. */
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -374,7 +374,7 @@ static unsigned int serve_word(struct fake_server *server, unsigned int word)
 				fake_die_if_before_taking(server);
 			if (!(__atomic_fetch_and(&header->pending[word], ~mask, __ATOMIC_ACQ_REL) & mask))
 				continue;
-			/* Only now it stays what it is. */
+			/* From now on it is constant. */
 			request = server->self.slots[word * 64 + bit].request;
 			fake_serve_request(server, &request);
 			served++;

@@ -34,7 +34,7 @@ void fake_serve_uring(struct fake_server *server)
 		prepare_next(server, &ring);
 		if (ring_enter(&ring, 1, 1) || !ring_result(&ring, &result, NULL) || result < 0)
 			_exit(4);
-		/* A completion is a hint: the bits say what there is. */
+		/* A completion is a hint: the bits name the requests. */
 		fake_serve_slots(server);
 	}
 }

@@ -50,7 +50,7 @@ int signal_of_store(volatile void *address, siginfo_t *info);
 
 /* --- children --------------------------------------------------------------- */
 
-/* In a child of fork(): what `body` returns, or 128 + the signal that killed it. */
+/* In a child of fork(): `body`'s result, or 128 + the signal that killed it. */
 int in_child(int (*body)(void *argument), void *argument);
 /* The same, and the caller goes on. */
 pid_t child_start(int (*body)(void *argument), void *argument);

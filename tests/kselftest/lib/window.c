@@ -201,9 +201,9 @@ struct window_check *window_check_create(void)
 }
 
 /*
- * May this value have been read, by a load that began after `floor` was looked at
- * and ended before `after` was? A change of `floor` meanwhile allows for what was
- * so before and after it.
+ * May a load have read this value, if it began after `floor` was read and ended
+ * before `after` was read? If the two differ, both the state before the change and
+ * the state after it are possible.
  */
 static bool is_possible(uint32_t cell, uint64_t value, uint64_t floor, uint64_t after,
 			uint64_t newest)

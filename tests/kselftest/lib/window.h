@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The window side of the scripted daemon: parts of the program's memory that the
- * daemon keeps mapped, so that what an access finds is what an earlier one has
+ * daemon keeps mapped, so that an access finds the page that an earlier one has
  * entered, and checks of millions of accesses that run in the daemon.
  *
- * Buffers are to be mapped after the daemon was started: what was there before is
+ * Buffers are to be mapped after the daemon was started: older memory is
  * shared with it, as after any fork.
  */
 #ifndef MIMIC_TESTS_WINDOW_H
