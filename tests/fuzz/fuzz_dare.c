@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Streams of instructions on a DARE with two contexts, and the plain interpreter
- * beside it: registers, CSRs, memory, errors, counters, the queue and who waits
+ * beside it: registers, CSRs, memory, errors, counters, the queue and the waiters
  * must be the same after every step. The first byte chooses the configuration.
  *
  * Which NaN a sum is is not defined. If a step has executed one instruction, its

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Any accesses to any device, built in or copied from the template, and what its table of
- * registers promises (devices/register.h):
+ * Any accesses to any device, built in or copied from the template, and the promises of its
+ * table of registers (devices/register.h):
  *
- * - a load of a register without a `load` function answers what peek() said, and changes nothing but
+ * - a load of a register without a `load` function answers the value of peek(), and changes nothing but
  *   counters;
  * - showing the state changes nothing;
  * - after power-on each register is as it was when the device was made.

@@ -3,7 +3,7 @@
  * Messages of any kind to the daemon, in one process with it.
  *
  * The oracle is a few lines that know the protocol's outer rules: which packets
- * end the session, which get a reply, of what size and type. After each input
+ * end the session, which get a reply, and its size and type. After each input
  * everything that the client had is free again, descriptors included.
  *
  * An input is a list of packets: kind, type, length, descriptors, then the
@@ -113,7 +113,7 @@ static bool send_packet(int socket, const void *bytes, size_t size, unsigned int
 	return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
-/* Does the daemon have to hang up on this packet, whatever it did before? */
+/* Does the daemon have to hang up on this packet? */
 static bool ends_session(const struct client *client, const uint8_t *packet, size_t size,
 			 unsigned int fds)
 {

@@ -3,7 +3,7 @@
  * Messages of a virtual machine to the daemon, in one process with it.
  *
  * The oracle is a small model of the machine: which messages cut it off, which are
- * refused and with what errno, the ranges of memory that are mapped, the configuration
+ * refused and their errno, the ranges of memory that are mapped, the configuration
  * space, roots and modes of address spaces, the device's memory, states of lanes. The device's own answers
  * are checked by other targets. After each input the daemon has as many descriptors as before.
  *

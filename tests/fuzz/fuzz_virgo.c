@@ -2,7 +2,7 @@
 /*
  * Streams of commands on the units of a Virgo cluster, and the plain reference beside
  * it: the shared memory, the accumulators, the program's memory, errors, counters,
- * queues and who waits must be what the reference's commands make of them. Jobs are
+ * queues and waiting owners must be as the reference's commands make them. Jobs are
  * run by ticks, or taken, run and handed back in any order; pages fault. A command
  * that is wrong must latch an error and leave all as it was. The first bytes choose
  * the configuration.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A second MAPLE, slow and simple, to compare the model with: what the contract
- * says of queues, roles, pointers, atomics and loops. Queues are plain lists.
+ * A second MAPLE, slow and simple, to compare the model with: the contract's
+ * queues, roles, pointers, atomics and loops. Queues are plain lists.
  * It has no TLB and no time; it does not predict values that depend on those.
  */
 #ifndef TESTS_FUZZ_MAPLE_ORACLE_H

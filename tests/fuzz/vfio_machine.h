@@ -58,7 +58,7 @@ struct transfer {
 void machine_settle(void);
 /*
  * A command and its reply: 0 or the errno in it. fd: -1: none goes along. reply: NULL: of no interest; *size is its
- * room, then what came.
+ * room, then its size.
  */
 int machine_ask(unsigned int command, const void *body, size_t body_size, int fd, void *reply, size_t *size);
 /* An access of a region; a load's bytes come into it. As above. */

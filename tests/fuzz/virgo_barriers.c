@@ -12,7 +12,7 @@ static struct {
 	uint64_t opened;
 	bool waits[OWNERS];
 } barriers[COMPARED];
-/* The owners that the model has to answer in this call, and with what. */
+/* The owners that the model has to answer in this call, and its answers. */
 static uint64_t answer[OWNERS];
 static bool is_due[OWNERS];
 

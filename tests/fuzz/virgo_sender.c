@@ -210,7 +210,7 @@ void virgo_send(unsigned int unit, unsigned int owner, const struct sequence *s,
 {
 	unsigned int resets = expected[unit].resets;
 
-	/* Nobody knows what would be dropped of it, and it must not wait. */
+	/* Not if an overflow is an error: the dropped ones are unknown. */
 	if (how % 4 == 3 && !side.config.overflow_is_error && s->count) {
 		send_batch(unit, owner, s);
 		return;

@@ -38,7 +38,7 @@ bool served_start(struct served *served, unsigned int devices, bool allow_users)
 bool served_restart(struct served *served, unsigned int devices);
 /* Sends the signal and waits for the end. The wait status. */
 int served_end(struct served *served, int signal_number);
-/* Removes what is left. */
+/* Removes its files. */
 void served_clean(struct served *served);
 
 /* Open descriptors of the daemon, when it has nothing to do. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A host for a bare DARE model whose memory, page table and answers the test
- * controls, and short forms of what tests do to it. Contexts 0 and 1 are
+ * controls, and short forms of the tests' calls. Contexts 0 and 1 are
  * attached to address spaces 1 and 2; space 3 is free.
  */
 #ifndef TESTS_DARE_HOST_H

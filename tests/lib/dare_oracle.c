@@ -222,7 +222,7 @@ static float float_at(const uint8_t *row, unsigned int index, unsigned int eleme
 static uint32_t sum_of_floats(uint32_t start, const uint8_t *a, const uint8_t *b, unsigned int count,
 			      unsigned int element)
 {
-	/* volatile: both roundings happen, whatever the compiler would like to fuse. */
+	/* volatile: both roundings happen, as the compiler cannot fuse the two. */
 	volatile float sum = float_of(start), product;
 	uint32_t pattern;
 	float result;

@@ -2,7 +2,7 @@
 /*
  * The instruction set of DARE once more, as plainly as it can be written down:
  * one instruction at a time, one byte at a time, one multiplication at a time.
- * It is made from the paper and the decisions about what the paper leaves open,
+ * It is made from the paper and the decisions about its open questions,
  * and shares no line with devices/dare. Tests compare the model with it.
  *
  * It leaves open, as the device does, the payload of a NaN, and how much of

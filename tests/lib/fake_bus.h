@@ -38,7 +38,7 @@ struct fake_bus {
 	unsigned int interrupts[FAKE_DEVICES];
 	unsigned int commits;
 	unsigned int reads;
-	int connected;			/* the test's copy of what CONNECT's answer named */
+	int connected;			/* the test's copy of the descriptor of CONNECT's answer */
 	struct mimic_bus_header *header;
 	struct mimic_bus_slot *slots;
 	/* read and write */

@@ -101,7 +101,7 @@ static int close_device(void **state)
 
 /*
  * cmocka puts its own handlers in place for each test, over libmimic's, so the
- * tests do what a program with its own handlers does.
+ * tests do the same as a program with its own handlers.
  */
 static void on_fault(int number, siginfo_t *information, void *context)
 {

@@ -152,7 +152,7 @@ static inline struct dare_time_statistics mpu_statistics(const struct mpu_progra
 
 /*
  * So that instructions stay in the RIQ: an mma that takes 1001 cycles, as the array's drain is made. It writes
- * md, so that whatever else does waits. Dispatched in 0 it issues in 1, and they from MPU_HOLD on.
+ * md, so that other writers of md wait. Dispatched in 0 it issues in 1, and they from MPU_HOLD on.
  */
 #define MPU_SLOW "array.drain=1000"
 #define MPU_HOLD 1002u	/* 1 + (1 + 1 + 1 - 2 + 1000) */

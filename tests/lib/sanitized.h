@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Sanitizers make tests of many random cases ten times slower, and find what they find in
+ * Sanitizers make tests of many random cases ten times slower, and find the same errors in
  * an eighth of them. The whole number runs without.
  */
 #ifndef TESTS_SANITIZED_H

@@ -6,7 +6,7 @@
 #include "sim/soc.h"
 
 /*
- * The preset without TLBs: cycles of what is tested do not hold walks of the page table, and
+ * The preset without TLBs: tested cycles do not hold walks of the page table, and
  * each access is made at once. test_sim_translation.c turns them on. And with an L1 that is written back, the same in both
  * presets: further parts of the prototype are tested in test_sim_prototype.c.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Sparse matrices for the tests of libdare's kernels, in both layouts, and what
- * the kernels' results and counters must be: by plain loops, and by plain counting.
+ * Sparse matrices for the tests of libdare's kernels, in both layouts, and the
+ * right results and counters of the kernels: by plain loops, and by plain counting.
  * Nothing of libdare is used to make them.
  */
 #ifndef TESTS_SPARSE_CASE_H

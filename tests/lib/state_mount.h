@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A daemon with a state filesystem on a thread of the test, so that what the files say
- * can be held against the models themselves.
+ * A daemon with a state filesystem on a thread of the test, so that the files' values
+ * can be compared with the models' own.
  */
 #ifndef TESTS_STATE_MOUNT_H
 #define TESTS_STATE_MOUNT_H

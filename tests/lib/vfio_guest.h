@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A virtual machine's side of a device's socket, spoken by hand: what QEMU and a guest's driver would
- * say. For cmocka programs; a call that must work fails the test if it does not.
+ * A virtual machine's side of a device's socket, spoken by hand: the messages of QEMU and of a guest's
+ * driver. For cmocka programs; a call that must work fails the test if it does not.
  */
 #ifndef TESTS_VFIO_GUEST_H
 #define TESTS_VFIO_GUEST_H
@@ -35,7 +35,7 @@ void guest_start(struct guest *guest, const struct served *served, const char *d
 void guest_connect(struct guest *guest, const struct served *served, const char *device);
 void guest_end(struct guest *guest);
 
-/* A command and its reply: 0, or the errno that it says; -1: the connection is over. *size: in, room; out, what came. */
+/* A command and its reply: 0 or its errno; -1: the connection is over. *size: in, room; out, bytes. */
 int guest_ask(struct guest *guest, unsigned int command, const void *payload, size_t payload_size,
 	      const int *fds, unsigned int fd_count, void *reply, size_t *size, int *reply_fd);
 /* Bytes as they are. false: the connection is over. */
@@ -52,7 +52,7 @@ void guest_take_interrupts(struct guest *guest, unsigned int index);
 /* How often the vector was raised since the last call; waits up to `milliseconds` for the first. */
 uint64_t guest_interrupts(struct guest *guest, unsigned int vector, int milliseconds);
 
-/* What GET_REGION_INFO says; *fd, if not NULL, is the memory's, if some came. */
+/* The answer of GET_REGION_INFO; *fd, if not NULL, is the memory's, if it has one. */
 struct mimicd_vfio_region_info guest_region(struct guest *guest, unsigned int index, int *fd);
 uint64_t guest_load(struct guest *guest, unsigned int region, uint64_t offset, unsigned int size);
 void guest_store(struct guest *guest, unsigned int region, uint64_t offset, unsigned int size, uint64_t value);

@@ -27,7 +27,7 @@ void product_free(struct product_case *c);
 
 /*
  * Checks the elements of C by the plain loop, and its padding. Returns a text that says
- * what is wrong, "" if nothing is. The text is static, one for each thread.
+ * what is wrong, "" if all is right. The text is static, one for each thread.
  */
 const char *product_wrong(const struct product_case *c);
 

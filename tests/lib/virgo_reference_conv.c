@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * LOOP_CONV_WS, as the commands that it stands for: what Gemmini's library sends
+ * LOOP_CONV_WS, as the commands that it stands for: Gemmini's library sends them
  * for a part of a convolution, pixel by pixel and block by block.
  */
 #include "tests/lib/virgo_reference_internal.h"

@@ -34,7 +34,7 @@ static void block_moves(ref *r, unsigned int id, uint64_t address, uint64_t stri
 		}
 }
 
-/* One row of one block of C; `what` is what layernorm and softmax do with it. */
+/* One row of one block of C; `what` is the step of layernorm or softmax. */
 static void store_row(ref *r, const struct ws *w, unsigned int i, unsigned int j, unsigned int row,
 		      unsigned int what, uint64_t rs1, uint64_t rs2, unsigned int activation)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Every atomic operation of every size gives what C says, under the hooks as without them. */
+/* Every atomic operation of every size gives C's result, under the hooks as without them. */
 #include <stdint.h>
 #include <stdio.h>
 

@@ -8,7 +8,7 @@
  *   spin             others look at COMPLETED until the one that dispatches is done
  *   flag             one looks at memory until the one that dispatches has stored that it is done
  *   chain            gathers whose rows have their own addresses
- *   fault CASE       what the device says of an instruction that fails
+ *   fault CASE       prints the error of an instruction that fails
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -154,7 +154,7 @@ static int flag(void)
 	return is_done - 1;
 }
 
-/* Two registers take turns; what a gather loads are the addresses that it has loaded from. */
+/* Two registers take turns; a gather loads the same addresses that it has loaded from. */
 static int chain(void)
 {
 	uint64_t *rows = (uint64_t *)memory, *copy = rows + 1024;

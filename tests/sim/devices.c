@@ -3,8 +3,8 @@
  * A program with several MAPLEs.
  *
  *   streams DEVICE:WORDS...  a thread for each, which sends so many pointers to that MAPLE, all at one time, each by a
- *                            queue of its own, and then consumes what they point to. Prints the cycles of sending
- *   pages COUNT, physical COUNT  by loads and stores of pages: words for all of them, then what each has
+ *                            queue of its own, and then consumes their words. Prints the cycles of sending
+ *   pages COUNT, physical COUNT  by loads and stores of pages: words for all of them, then loads of them
  *   absent NAME...           opens these, by libmaple and by their nodes, and prints the errors
  *   stuck DEVICE             consumes from a queue that nobody produces for
  *   late DEVICE              a phase that opens the device after 100,000 cycles, and makes ten loads of it. Prints the cycles
@@ -126,7 +126,7 @@ static int use_pages(unsigned int count, bool by_nodes)
 	return 0;
 }
 
-/* --- what there is not ---------------------------------------------------------------- */
+/* --- absent devices ------------------------------------------------------------------- */
 
 static int open_absent(char **names)
 {

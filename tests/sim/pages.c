@@ -2,7 +2,7 @@
 /*
  * A program that knows nothing of mimic's libraries: it uses MAPLE by loads and stores of pages
  * of /dev/maple0, or of its physical addresses ("physical"). Two threads: one gives MAPLE pointers
- * to irregular elements, one consumes what MAPLE has fetched. "round_trips": only loads before that. "forks":
+ * to irregular elements, one consumes the fetched elements. "round_trips": only loads before that. "forks":
  * first of all a child uses a device of its own. "node_first", "physical_first": one thread has the page of
  * the node and the other one the physical address, which are one device in virtual time.
  */

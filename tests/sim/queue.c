@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Two threads: one sends pointers to MAPLE, the other consumes what they point to. */
+/* Two threads: one sends pointers to MAPLE, the other consumes the fetched words. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

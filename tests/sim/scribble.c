@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A program that writes over the files that it shares with `mimic sim`: "fill BYTE", into all of each; "cut", makes
- * them empty, and says what the system answers. A child does it: libmimic-sim in the program itself would not survive
- * it. Then the program ends without a word to libmimic-sim.
+ * A program that writes over the files that it shares with `mimic sim`: "fill BYTE", into all of each; "cut",
+ * makes them empty, and prints the result. A child does it: libmimic-sim in the program itself would not
+ * survive it. Then the program ends without a word to libmimic-sim.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Functions of <string.h> in virtual time: `strings` checks what they do, `strings cycles` has a
+ * Functions of <string.h> in virtual time: `strings` checks their results, `strings cycles` has a
  * phase for each with accesses that one can count by hand.
  */
 #ifndef __STRICT_ANSI__
@@ -16,7 +16,7 @@
 
 #define SIZE 1024
 
-/* --- what they do: beside plain loops over bytes ------------------------------------------------ */
+/* --- their results: beside plain loops over bytes ----------------------------------------------- */
 
 #define ROOM 64
 
@@ -149,7 +149,7 @@ static _Alignas(4096) char cold[4096] = { [0 ... 4094] = 'x' };
 static _Alignas(4096) struct big { char bytes[SIZE]; } structures[2];
 static volatile uintptr_t sink;
 
-/* Read and written before, so that what comes is hits. */
+/* Read and written before, so that later accesses hit. */
 __attribute__((noinline)) static void warm(void)
 {
 	for (int i = 0; i < SIZE; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The promises of pthreads hold in virtual time. Prints what is wrong, or "right". */
+/* The promises of pthreads hold in virtual time. Prints the errors, or "right". */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -96,7 +96,7 @@ static void *meet(void *argument)
 	return NULL;
 }
 
-/* --- what belongs to a thread ---------------------------------------------------------------- */
+/* --- a thread's own variables ---------------------------------------------------------------- */
 
 static void destroy(void *value)
 {

@@ -3,7 +3,7 @@
  * Programs that use /dev/virgo0 by loads and stores of its pages.
  *
  *   virgo_pages meet COUNT    threads meet at barrier 0, which waits for COUNT of them: there are 3
- *   virgo_pages unfenced      looks at what a command writes without a fence
+ *   virgo_pages unfenced      looks at a command's results without a fence
  *   virgo_pages absent        stores to a unit that is not there, twice
  *   virgo_pages cisc          gives a busy unit of the paper a second word, without a poll
  */

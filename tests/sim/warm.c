@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* 1024 words read again and again: what a report has behind mimic_sim_reset(), or with --warm. */
+/* 1024 words read again and again: the counters after mimic_sim_reset(), or with --warm. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

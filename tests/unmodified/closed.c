@@ -18,7 +18,7 @@
 
 static volatile char *device;
 
-/* An instruction of its own each: a store, then a load of what it gave. */
+/* Instructions of its own: a store of a word, then a load of it. */
 #define EXCHANGE(name, bytes) \
 	static __attribute__((noinline)) uint32_t name(uint32_t value) \
 	{ \

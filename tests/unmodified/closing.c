@@ -56,7 +56,7 @@ static void check_library(const struct library *library)
 	}
 }
 
-/* The program takes its text back to change it: it finds what the file has, and no other library's bytes. */
+/* The program takes its text back to change it: it finds the file's bytes, and no other library's. */
 static void check_text(const struct library *library, const uint8_t *text)
 {
 	CHECK(!mprotect((void *)library->start, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC));
@@ -115,7 +115,7 @@ int main(int argc, char **argv)
 		overlaps += check_pair(22, 11, round & 1);
 		overlaps_larger += check_pair(11, 33, round & 1);
 		overlaps_larger += check_pair(33, 22, round & 1);
-		/* The same one again: its text is what it was before it was changed. */
+		/* The same one again: its text is the one before the change. */
 		overlaps += check_pair(22, 22, 0);
 	}
 	CHECK(overlaps >= ROUNDS && overlaps_larger >= ROUNDS);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A coherent 64-bit fetch at 4 mod 8, with which the artifact's queue hangs for good (contract A5).
- * With an argument in two queues. Exit status 1: a queue answers what hardware cannot.
+ * With an argument in two queues. Exit status 1: a queue answers, as hardware cannot.
  */
 #include "contract.h"
 
 enum { LLC_POINTER64 = 45 };
 
-/* No half is 0, which is what the queue answers in place of data. */
+/* No half is 0, which the queue answers in place of data. */
 static const uint64_t data[4] = {
 	0x1111111122222222, 0x3333333344444444, 0x5555555566666666, 0x7777777788888888,
 };

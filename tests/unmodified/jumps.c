@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Handlers of signals that come each 50 us access the device and jump out of whatever they interrupt: of accesses that wait,
- * that are at work, and of the library's clearing up behind earlier jumps.
+ * Handlers of signals that come each 50 us access the device and jump out of the interrupted code: of
+ * accesses that wait or are at work, and of the library's clearing up behind earlier jumps.
  */
 #include "contract.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The nodes /dev/maple and /dev/mapleN: what open, stat, mmap, mprotect, mremap, dup and close answer. */
+/* The nodes /dev/maple and /dev/mapleN: open, stat, mmap, mprotect, mremap, dup and close. */
 #include "contract.h"
 
 #include <errno.h>

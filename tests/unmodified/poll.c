@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * poll() of the kernel's node tells of a bad address until the program asks INFO itself, whatever it maps and closes
- * meanwhile. The device says on the node which fault it was; a program that missed it would wait for ever.
+ * poll() of the kernel's node tells of a bad address until the program asks INFO itself, even if it maps
+ * pages and closes files meanwhile. The device tells which fault it was; a program that misses it waits for ever.
  */
 #include "contract.h"
 

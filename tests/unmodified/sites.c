@@ -3,7 +3,7 @@
  * Random machine code with accesses of a device: short and long instructions side by side, jumps that lead
  * between them, loops. It is written to a file and mapped as a library's text is. Each
  * function runs on a queue of the device and on plain memory in turn, by as many threads as asked for,
- * and an interpreter of the same operations says what its result has to be. Two threads are at the same
+ * and an interpreter of the same operations computes the right result. Two threads are at the same
  * function, the next two at its neighbour. With `signals` each thread gets one every 100 us. Says how many
  * accesses there were.
  *
@@ -218,7 +218,7 @@ static uint8_t *put_operation(uint8_t *at, const struct operation *operation)
 		return at;
 	case LOOP_BEGIN:
 		return put_word(PUT(at, "\x41\xbf"), operation->value); /* mov $value, %r15d */
-	case BRANCH: /* test $1, %al or the like; jne over what is skipped: filled in later */
+	case BRANCH: /* test $1, %al or the like; jne over the skipped code: filled in later */
 		if (to >= 8)
 			*at++ = 0x41;
 		*at++ = 0xf6;
@@ -266,7 +266,7 @@ static size_t assemble(const struct function *function, uint8_t *code)
 
 struct machine {
 	uint64_t registers[REGISTERS];
-	uint32_t words[64]; /* a queue; or what is loaded, if it is memory */
+	uint32_t words[64]; /* a queue; or, of memory, the loaded words */
 	unsigned int head, tail;
 	int is_memory;
 	unsigned int accesses;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Keeps three words in queue 0 and lets others through, about 1000 a second, until its
- * standard input ends: for somebody who looks at the device meanwhile.
+ * standard input ends: for a test that looks at the device meanwhile.
  * Exit status 1: a wrong word.
  */
 #include "contract.h"

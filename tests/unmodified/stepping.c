@@ -103,7 +103,7 @@ static void on_step(int number, siginfo_t *information, void *argument)
 	(void)number;
 	(void)information;
 	if (rip == (uintptr_t)code) {
-		/* Not begun; and nothing comes after what is complete. */
+		/* Not begun; a complete one does not begin again. */
 		if (!is_counting)
 			stack = gregs[REG_RSP];
 		is_counting = 1;
@@ -141,7 +141,7 @@ static void fill(void)
 		start.gpr[i] = 0x1111111111111111ull * i + i;
 }
 
-/* `value` is what the instruction loads into rax or rcx (loads_to), if it loads. */
+/* `value`: the instruction loads it into rax or rcx (loads_to), if it loads. */
 static void check(const char *from, const char *to, int loads_to, uint64_t value)
 {
 	struct registers initial = start;
@@ -150,7 +150,7 @@ static void check(const char *from, const char *to, int loads_to, uint64_t value
 	expected = start;
 	if (loads_to >= 0)
 		expected.gpr[loads_to] = value;
-	/* The first one traps, and the second is what it has become. */
+	/* The first one traps, and the second runs the replacement. */
 	step(from, to, 0x202);
 	CHECK(!memcmp(start.gpr, expected.gpr, 4 * 8) && !memcmp(start.gpr + 5, expected.gpr + 5, 11 * 8));
 	start = initial;
@@ -236,7 +236,7 @@ int main(int argc, char **argv)
 	start.gpr[7] = (uintptr_t)page + (DEBUG << 3) - 0x12345 - 128;
 	check(step_compare, step_compare_end, -1, 0);
 	fill();
-	/* The same on the stack: what the red zone holds is rax. */
+	/* The same on the stack: the red zone holds rax. */
 	start.gpr[9] = 0;
 	check(step_stack, step_stack_end, 1, start.gpr[0]);
 	if (!is_trapped)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Text that does not stay: unmapped and mapped again with other code, written by the program itself, code
- * that is in no file, a device's page that becomes memory, children that inherit what was replaced.
+ * that is in no file, a device's page that becomes memory, children that inherit replaced text.
  */
 #include "contract.h"
 
@@ -33,7 +33,7 @@ static void make_long_code(uint8_t *code, uint8_t value)
 
 static volatile char *device;
 
-/* The function adds `value` to what it loads; of the device it pops a word that was pushed before. */
+/* The function adds `value` to the loaded word; of the device it pops a word that was pushed before. */
 static void check_function(load_function function, uint8_t value)
 {
 	volatile uint32_t memory = 1000;
@@ -230,7 +230,7 @@ static void check_protection(void)
 	CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
-/* Under a filter of what changing text needs, what was replaced goes on, and what was not traps. */
+/* A filter forbids the calls that change text: replaced instructions go on, and others trap. */
 static void check_filter(void)
 {
 	int status;

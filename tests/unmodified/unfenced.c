@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A program for a Virgo cluster that looks at what its commands have done without waiting for
+ * A program for a Virgo cluster that looks at its commands' results without waiting for
  * them, for the synchronous mode, with a signal every now and then. Written from docs/virgo.md
  * and docs/abi.md alone; nothing of mimic is included or linked.
  */

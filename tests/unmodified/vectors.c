@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A program that has something in each vector register while it accesses a device: all of it is still there
- * behind the access, whatever the device did for it, and so is what the program has set in MXCSR.
+ * behind the access, and so are the program's bits in MXCSR.
  */
 #include "contract.h"
 

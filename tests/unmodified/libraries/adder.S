@@ -5,7 +5,7 @@
  *
  *   uint32_t adder_exchange(volatile char *store_to, volatile char *load_from, uint32_t value);
  *
- * Short forms first, whose jumps borrow what follows; then long ones. The rest is constants in instructions.
+ * Short forms first, whose jumps borrow the next bytes; then long ones. Then constants in instructions.
  */
 	.text
 #ifdef FILLER
