@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * poll() of the kernel's node tells of a bad address until the program asks INFO itself, even if it maps
- * pages and closes files meanwhile. The device tells which fault it was; a program that misses it waits for ever.
+ * pages and closes files meanwhile. The device tells which fault it was; a program that misses it never ends.
  */
 #include "contract.h"
 
