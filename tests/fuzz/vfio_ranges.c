@@ -20,7 +20,7 @@ void machine_map(struct input *input)
 	if (!count || (!expected && offset + count > PAGES))
 		expected = EINVAL;
 	error = machine_ask(MIMICD_VFIO_DMA_MAP, &wanted, sizeof(wanted), machine.ram_fd, NULL, NULL);
-	/* Outside of the pages that are looked at anything may lie. */
+	/* Outside of the compared pages other ranges may lie. */
 	if (first + count > PAGES) {
 		if (!error) {
 			const struct mimicd_vfio_dma_unmap undo = { .argsz = sizeof(undo), .address = wanted.address, .size = wanted.size };

@@ -121,7 +121,7 @@ void machine_access_anything(struct input *input, bool is_store)
 	/* These regions have actions of their own, which know their content. */
 	if (region == MIMICD_VFIO_REGION_CONFIG || region == MIMIC_PCI_BAR_MEMORY || region == MIMIC_PCI_BAR_RINGS)
 		return;
-	/* As do spaces and lanes; a barrier of the device would keep nobody else here. */
+	/* As do spaces and lanes; a barrier of the device holds up no other program. */
 	if (region == MIMIC_PCI_BAR_REGISTERS && is_store && offset + count > MIMIC_PCI_SPACE(1) &&
 	    offset < MIMIC_PCI_LANE(MIMIC_PCI_LANES))
 		return;

@@ -103,7 +103,7 @@ TEST_F(bits32, an_open_is_refused_with_a_message)
 	holder_give_back(&self->holder);
 	EXPECT_EQ(-EOPNOTSUPP, open_of_32_bits(self->low, self->holder.daemon->node));
 	EXPECT_TRUE(log_says("programs of 32 bits cannot access"));
-	/* It is still anybody else's to open. */
+	/* Other programs can still open it. */
 	EXPECT_EQ(0, holder_open(&self->holder));
 }
 

@@ -581,7 +581,7 @@ TEST(a_read_that_fails_loses_no_request)
 		ASSERT_TRUE(waiter_ends(&waiter));
 		EXPECT_EQ(0, waiter.signal);
 		EXPECT_EQ(i + 1, holder.control->stores);
-		/* It may still wait: give it something. */
+		/* It may still wait: give it a request. */
 		holder_close(&holder);
 		holder_unmap(&holder);
 		ASSERT_EQ(0, holder_open(&holder));

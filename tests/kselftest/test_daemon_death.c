@@ -465,7 +465,7 @@ static void poll_until_it_ends(int fd)
 	kept->is_over = 1;
 }
 
-/* There will be no request any more, and a child that waits for one hears of it. */
+/* No request will come any more: a child that waits for one gets ENODEV. */
 TEST_F(death, a_child_that_waits_for_requests_is_told)
 {
 	void (*bodies[])(int fd) = { read_and_poll, poll_until_it_ends };

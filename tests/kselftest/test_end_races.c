@@ -20,7 +20,7 @@ FIXTURE(race)
 	struct holder holder;
 };
 
-/* How long after the daemon's death the program closes: before its driver hears of it, or in that. */
+/* How long after the daemon's death the program closes: before its driver hears of it, or while it does. */
 FIXTURE_VARIANT(race)
 {
 	unsigned int close_ms;

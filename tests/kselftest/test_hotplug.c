@@ -98,7 +98,7 @@ TEST_F(hotplug, threads_that_wait_are_released)
 		EXPECT_EQ(SIGBUS, waiters[i].signal);
 	}
 	EXPECT_GT(at_most(1), now_seconds() - start);
-	/* Answers that come too late are nobody's. */
+	/* Late answers change nothing. */
 	EXPECT_EQ(3, fake_daemon_release(self->daemon));
 }
 

@@ -439,7 +439,7 @@ TEST_F(instance, the_daemon_hears_of_a_threads_end)
 	gone = fake_daemon_last(self->holder.daemon, MIMIC_BUS_REQUEST_THREAD_GONE);
 	EXPECT_EQ(number, gone->thread);
 	EXPECT_EQ(self->control->last_open.binding, gone->binding);
-	/* The next one is somebody else. */
+	/* The next one has another number. */
 	pthread_create(&thread, NULL, stores_its_number, (void *)holder_register(&self->holder, 0, 8));
 	pthread_join(thread, NULL);
 	EXPECT_NE(number, fake_daemon_last(self->holder.daemon, MIMIC_BUS_REQUEST_ACCESS)->thread);

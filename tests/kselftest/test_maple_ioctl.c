@@ -294,7 +294,7 @@ TEST_F(maple, an_eventfd_counts_faults_of_nobodys_addresses)
 	ASSERT_TRUE(fake_wait(&self->daemon->control->resolves, 1));
 	EXPECT_EQ(sizeof(count), read(event, &count, sizeof(count)));
 	EXPECT_EQ(1, count);
-	/* One that is served is nobody's business. */
+	/* A fault that is served does not count. */
 	ASSERT_EQ(0, fake_daemon_fault(self->daemon, self->memory, true));
 	ASSERT_TRUE(fake_wait(&self->daemon->control->resolves, 2));
 	EXPECT_EQ(-1, read(event, &count, sizeof(count)));

@@ -50,7 +50,7 @@ FIXTURE_TEARDOWN(shootdown)
 	fake_daemon_stop(self->daemon);
 }
 
-/* The device hears of it, and the process's counter too. */
+/* The device is flushed, and the process's counter grows. */
 #define EXPECT_FLUSH(call) do { \
 	unsigned int flushes = self->daemon->control->flushes; \
 	uint64_t shootdowns = maple_device_info(self->fd).shootdowns; \
@@ -195,7 +195,7 @@ static unsigned int count_early_changes(FIXTURE_DATA(shootdown) *self, bool *in_
 }
 
 /*
- * The device must not have a translation of a page that is somebody else's. On a machine that is
+ * The device must not have a translation of a page of another owner. On a machine that is
  * too busy for the daemon to have a turn a change may be over before; but not again and again.
  */
 TEST_F_TIMEOUT(shootdown, a_change_is_over_after_its_flush, 60)
@@ -358,7 +358,7 @@ static void change_when_told(struct program_shared *shared, volatile uint64_t *m
 	shared->count = 1 + (memory_clock() - begin) * 1e6;
 }
 
-/* One change has waited in vain: nobody's does then, for a while. */
+/* One change has waited in vain: then none waits, for a while. */
 TEST_F(shootdown, a_daemon_that_hangs_is_waited_for_once_by_all_programs_together)
 {
 	struct fake_daemon other = { .node = OTHER_NODE };

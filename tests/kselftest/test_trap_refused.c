@@ -313,7 +313,7 @@ TEST_F(refused, ptrace_peek_and_poke_are_eio)
 	EXPECT_EQ(0, exit_of(child));
 }
 
-/* The parent steps through the code between them. */
+/* The parent steps through the code between the labels. */
 extern const char step_begin[], step_load[], step_end[];
 
 static __attribute__((noinline)) void stepped(volatile uint8_t *place)

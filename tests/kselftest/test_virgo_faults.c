@@ -372,7 +372,7 @@ TEST_F(faults, a_fault_that_does_not_resolve_can_be_killed_and_leaves_nothing)
 	EXPECT_EQ(0, virgo_error(&self->node, 0));
 }
 
-/* --- addresses of nobody ---------------------------------------------------------------- */
+/* --- bad addresses ---------------------------------------------------------------------- */
 
 TEST_F(faults, bad_addresses_are_told_by_poll_and_not_by_an_eventfd_of_other_events)
 {

@@ -61,7 +61,7 @@ TEST_F_TIMEOUT(stale, under_munmap_and_mmap, 600)
 		i = self->changes % CELLS;
 		ASSERT_EQ(0, munmap(base + i * PAGE, PAGE));
 		generations_hidden(self->all, i);
-		/* So that the page is soon somebody else's. */
+		/* So that the page soon has another owner. */
 		ASSERT_EQ(0, madvise((void *)aside, PAGE, MADV_DONTNEED));
 		*aside = 1;
 		generations_lost(self->all, i);

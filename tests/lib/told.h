@@ -6,9 +6,9 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* So soon; nothing is told so far. */
+/* After so long; no line is told yet. */
 void told_begin(unsigned int milliseconds);
-/* Nobody tells any more. */
+/* No thread tells any more. */
 void told_end(void);
 unsigned int told_count(void);
 /* Waits, up to 20 s, until so many lines have been told. false: they have not. */

@@ -105,7 +105,7 @@ static void measure(const ref *r, struct conv *c, uint64_t rs1)
 	c->b = (bits(rs1, 16, 2) == 2 ? r->rows : half) - b_rows;
 }
 
-/* --- where things lie -------------------------------------------------------------------------- */
+/* --- rows of the elements ---------------------------------------------------------------------- */
 
 static unsigned int output_row(const ref *r, const struct conv *c, unsigned int channel, unsigned int batch,
 			       unsigned int row, unsigned int column)

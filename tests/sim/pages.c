@@ -30,7 +30,7 @@ static void access_elements(void)
 		store64(maple, POINTER32, QUEUE, indices[i]);
 }
 
-/* It is the first to come: MAPLE answers when there is something. */
+/* It comes first: MAPLE answers when the queue has an element. */
 static void *execute(void *unused)
 {
 	(void)unused;

@@ -30,7 +30,7 @@ static int next_file(pid_t command, unsigned int *number)
 	return -1;
 }
 
-/* As much of it as there is something in. */
+/* Only the parts of the file that hold data. */
 static void fill(int file, int byte)
 {
 	static char bytes[65536];

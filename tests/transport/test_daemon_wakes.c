@@ -108,7 +108,7 @@ static struct turns_program *start_with_events(uid_t uid, int fd)
 	return program;
 }
 
-/* A barrier for one opens when that one arrives. */
+/* A barrier of one participant opens as it arrives. */
 static void cause_event(struct turns_program *program)
 {
 	struct raw_lane *lane = &program->lanes[0];

@@ -209,7 +209,7 @@ static void a_session_of_the_socket_and_a_process_of_the_kernel_exclude_each_oth
 	close(event_fd);
 }
 
-/* The device is on the bus, but nobody's there: its driver is not asked. */
+/* The device is on the bus without a binding: its driver is not asked. */
 static void a_bad_pointer_of_a_session_of_the_socket_is_no_page_fault(void **state)
 {
 	struct client client = { 0 };

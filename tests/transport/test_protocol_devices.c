@@ -133,7 +133,7 @@ static void events_are_told_by_an_eventfd_and_by_nothing_else(void **state)
 	assert_int_equal(ask_for_events(socket, 0xffffffff, 1, event), -ENODEV);
 	assert_int_equal(raw_open(socket, "maple0", &maple), 0);
 	assert_int_equal(raw_open(socket, "virgo0", &virgo), 0);
-	/* The first has the daemon open the descriptors that all others use. */
+	/* The first has the daemon open null_fd, which all others use. */
 	assert_int_equal(ask_for_events(socket, virgo, 1, event), 0);
 	assert_int_equal(ask_for_events(socket, virgo, 0, -1), 0);
 	before = served_descriptors(&protocol_served);

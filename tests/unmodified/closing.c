@@ -75,7 +75,7 @@ static int check_pair(uint32_t first_adds, uint32_t second_adds, int takes_back)
 	CHECK(!dlclose(first.handle));
 	second = open_library(second_adds);
 	memcpy(text, (void *)second.start, sizeof(text));
-	/* Nothing is left of the other library's jumps before the first access, nor does anything come. */
+	/* The other library's jumps are gone before the first access, and none comes later. */
 	if (takes_back)
 		check_text(&second, text);
 	else

@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 	(void)argv;
 	page = map_node("/dev/maple0", WORDS_8);
 	open_both(page, 0);
-	if (argc > 1) {	/* to be killed by somebody */
+	if (argc > 1) {	/* the test kills it */
 		puts("waiting");
 		fflush(stdout);
 		return (int)load32(page, CONSUME, 0);

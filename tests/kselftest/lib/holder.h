@@ -26,7 +26,7 @@ int holder_open(struct holder *holder);
 int holder_map(struct holder *holder);
 void holder_close(struct holder *holder);
 void holder_unmap(struct holder *holder);
-/* Unmaps and closes: the device is somebody else's to open. */
+/* Unmaps and closes: another process can open the device. */
 void holder_give_back(struct holder *holder);
 
 volatile uint64_t *holder_register(const struct holder *holder, unsigned int page,

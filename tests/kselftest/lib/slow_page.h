@@ -8,9 +8,9 @@
 
 /* -1: there is no userfaultfd here. */
 int slow_page_make(void *page);
-/* Does somebody wait for it? Waits up to five seconds for that. */
+/* Does a thread wait for the page? Looks for up to five seconds. */
 bool slow_page_is_wanted(int slow);
-/* It is there, with the value in its first 8 bytes. */
+/* Gives the page, with the value in its first 8 bytes. */
 int slow_page_give(int slow, void *page, uint64_t value);
 
 #endif

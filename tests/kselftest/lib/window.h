@@ -59,7 +59,7 @@ struct window_cell {
 	uint64_t padding[5];
 };
 
-/* Which cell, and which generation: a page that is somebody else's now is noticed, too. */
+/* Which cell, and which generation: a page that has another owner now is noticed, too. */
 #define WINDOW_CELL_SHIFT 48
 #define WINDOW_VALUE(cell, generation) (((uint64_t)(cell) + 1) << WINDOW_CELL_SHIFT | (generation))
 
