@@ -31,7 +31,7 @@ struct mimicd_sandbox {
 void mimicd_sandbox_default(struct mimicd_sandbox *sandbox);
 /* "all", "none", or names with commas. 0 or -EINVAL. */
 int mimicd_sandbox_parse(struct mimicd_sandbox *sandbox, const char *text);
-/* For all threads that there will be, and those that there are. One log line says what is on. 0 or -errno, with a line. */
+/* For all threads, also those to come. One log line names the parts that are on. 0 or -errno, with a line. */
 int mimicd_sandbox_enter(const struct mimicd_sandbox *sandbox);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A device rounds to nearest and keeps subnormals, whatever the program that it is embedded in has chosen for
- * its own thread; and that program's choice, flags and traps stay as they were.
+ * A device rounds to nearest and keeps subnormals, even if the program that it is embedded in has chosen
+ * other modes for its own thread; and that program's modes, flags and traps stay as they were.
  */
 #ifndef MIMIC_FLOAT_MODE_H
 #define MIMIC_FLOAT_MODE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Images of a model's whole state: a header, the configuration, then what the
+ * Images of a model's whole state: a header, the configuration, then the data that the
  * model puts behind them. An image is restored only into a device of the same kind
  * and configuration.
  */

@@ -122,7 +122,7 @@ struct mimic_summary {
 };
 
 /*
- * Private devices that lie in the machine's physical address space: what /dev/mem maps there,
+ * Private devices that lie in the machine's physical address space: mappings of /dev/mem there,
  * and those addresses themselves, are their pages. One kind has such.
  */
 struct mimic_physical {
@@ -164,7 +164,7 @@ struct mimic_kind {
 	const char *profiles;		/* their names, for people */
 	/* The one that profile() or defaults() has set. NULL: the kind does not keep it. */
 	const char *(*profile_name)(const void *parameters);
-	/* NULL, or what is wrong; the text begins with the key's name. */
+	/* NULL, or the error; the text begins with the key's name. */
 	const char *(*check)(const void *parameters);
 
 	/* Memory of the device that programs map, in whole pages. NULL: it has none. */
@@ -184,8 +184,8 @@ struct mimic_kind {
 	/*
 	 * May this store wait in the ring of the thread that posts it? Posts of
 	 * different threads lie in different rings, and nothing orders one ring
-	 * against another. That is harmless for a store that works on what its owner
-	 * has to itself. One that others depend on must have happened when the call
+	 * against another. That is harmless for a store that works on state that its
+	 * owner has to itself. One that others depend on must have happened when the call
 	 * returns.
 	 */
 	bool (*may_wait)(const struct mimic_access *store);
@@ -195,7 +195,7 @@ struct mimic_kind {
 	 */
 	bool ordered_posts;
 	/*
-	 * Of these, by bit (below MIMIC_KIND_ORDERS), what an access works on: only accesses
+	 * The parts of the device, by bit (below MIMIC_KIND_ORDERS), that an access works on: only accesses
 	 * that have one in common are ordered. NULL: all are one.
 	 */
 	uint32_t (*order)(const struct mimic_access *access);

@@ -48,8 +48,8 @@ enum mimic_fault_answer {
 };
 
 /*
- * The memory port. Addresses are physical ones of the device's world: what
- * walk() returned, or the virtual address where walk is NULL (identity).
+ * The memory port. Addresses are physical ones of the device's world: the
+ * result of walk(), or the virtual address where walk is NULL (identity).
  * A range that cannot be read is an answer (-EFAULT), never a signal.
  */
 struct mimic_memory {
@@ -98,8 +98,8 @@ struct mimic_memory {
 };
 
 /*
- * For virtual time: work that a model would do at once, in steps whose times somebody else
- * knows. `step` says what of: a number of the device. Memory is asked between begin() and
+ * For virtual time: work that a model would do at once, in steps whose times a pacer
+ * knows. `step` is the kind of step: a number of the device. Memory is asked between begin() and
  * end(), for that step.
  */
 struct mimic_pace {
@@ -140,7 +140,7 @@ struct mimic_host {
 	/* As page_fault, of a context's address space. NULL: always MIMIC_FAULT_BAD. */
 	enum mimic_fault_answer (*context_fault)(void *context, unsigned int device_context,
 						 uint64_t address, bool writes);
-	/* NULL: whatever there is to do is done at once. A device need not have steps. */
+	/* NULL: all work is done at once. A device need not have steps. */
 	const struct mimic_pace *pace;
 };
 
@@ -166,7 +166,7 @@ struct mimic_model_ops {
 	/* Time passes; work that could not go on is tried again. */
 	void (*tick)(struct mimic_model *model, uint64_t now);
 	/*
-	 * No call works for long, whatever a program asks for. true: there is work
+	 * No call works for long, at any request of a program. true: there is work
 	 * that goes on without any access; tick() until there is none.
 	 */
 	bool (*busy)(const struct mimic_model *model);

@@ -2,7 +2,7 @@
 /*
  * The table of a device's registers: a row for each, with all that anybody but the device
  * has to know of it. The state of a device, the names in traces and recordings, the pages
- * of the docs, the dictionaries of the fuzzers, and what the bus and its driver do with a
+ * of the docs, the dictionaries of the fuzzers, and the acts of the bus and its driver on a
  * register come from it; and so do loads and stores.
  *
  * The rows of a block are an array that the offset indexes (struct mimic_register_block). A device
@@ -24,7 +24,7 @@
 /* The meaning of a register to drivers, the same for all kinds of devices. */
 enum mimic_role {
 	MIMIC_ROLE_NONE,
-	MIMIC_ROLE_IDENTIFY,	/* load: what device this is, of which version */
+	MIMIC_ROLE_IDENTIFY,	/* load: the kind and version of the device */
 	MIMIC_ROLE_RESET,	/* gets through to a device that hangs, and mends it */
 	MIMIC_ROLE_ATTACH,	/* store: context [7:0] belongs to address space [63:8]; 0: to none */
 	MIMIC_ROLE_FAULT,	/* load: the page fault that waits */
@@ -71,7 +71,7 @@ struct mimic_register {
 	/* The answer that a load would give. Changes nothing. */
 	enum mimic_peek (*peek)(const struct mimic_model *model, struct mimic_register_place place,
 				uint64_t now, uint64_t *value);
-	/* NULL: a load answers what peek() says, and has no effect. */
+	/* NULL: a load answers the value of peek(), and has no effect. */
 	enum mimic_outcome (*load)(struct mimic_model *model, struct mimic_register_place place,
 				   struct mimic_access *access);
 	enum mimic_outcome (*store)(struct mimic_model *model, struct mimic_register_place place,
@@ -127,7 +127,7 @@ struct mimic_register_block {
 #define MIMIC_REGISTER_STORE_W(block, NAME) block##_store_##NAME
 
 /*
- * The row of this offset on a page of the block, whatever its access; NULL: there is none.
+ * The row of this offset on a page of the block, of any access; NULL: there is none.
  * `page` counts from block->page on. *place is filled in only if there is a row.
  */
 const struct mimic_register *mimic_register_at(const struct mimic_register_block *block, unsigned int page,

@@ -4,7 +4,7 @@
  * and a meaning (docs/state.md).
  *
  * A model calls its visitor for each of them, from within one call of the model: the
- * caller holds whatever serialises these, so all values are of one moment. Nothing is
+ * caller holds the lock that serialises these, so all values are of one moment. Nothing is
  * allocated, nothing changes, no program memory is read. Slow work, such as writing a
  * file, is done with a copy, after the visit.
  *

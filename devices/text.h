@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct mimic_text {
-	char *bytes;	/* ends with 0, whatever is added */
+	char *bytes;	/* always ends with 0 */
 	size_t size;	/* of these, the 0 included */
 	size_t length;	/* counts characters without room, too, as snprintf's */
 };

@@ -10,7 +10,7 @@
  * attaches to any of them, a model's next call gives it a trace that writes nothing, if
  * it has none.
  *
- * docs/trace.md says what the events mean to a reader of a trace.
+ * docs/trace.md explains the events to a reader of a trace.
  */
 #ifndef MIMIC_DEVICES_TRACE_H
 #define MIMIC_DEVICES_TRACE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The one place for differences between kernels: each entry says in which
- * version of the kernel what changed. 6.1, 6.12 and 7.3 are built and tested;
+ * The one place for differences between kernels: each entry says which
+ * change came in which version. 6.1, 6.12 and 7.3 are built and tested;
  * of a version between them that is named here only the headers were read, or
  * the history.
  */
@@ -74,8 +74,8 @@ static inline void zap_special_vma_range(struct vm_area_struct *vma, unsigned lo
 #endif
 
 /*
- * The hook of a notifier that is called after entries have changed and before what they led
- * to is freed. RISC-V calls it from 7.0 on.
+ * The hook of a notifier that is called after entries have changed and before the pages that
+ * they led to are freed. RISC-V calls it from 7.0 on.
  */
 #if MIMIC_KERNEL(6, 6)
 #define mimic_invalidate_hook arch_invalidate_secondary_tlbs

@@ -191,7 +191,7 @@ void mimic_binding_release(struct mimic_binding *binding);
  * need not be, as [start, end) is outside of all that it has ever seen, from the lowest address to
  * the highest. -ETIMEDOUT: it has not after a tenth of a second; no shootdown waits for this daemon
  * in the next ten seconds. On the bus that is no danger: it has taken the memory from the device's
- * reach before shootdown() is called, whatever the TLB holds.
+ * reach before shootdown() is called, so that no entry of the TLB matters.
  */
 int mimic_binding_sync(struct mimic_binding *binding, unsigned long start, unsigned long end);
 

@@ -25,7 +25,7 @@ struct mimic_device_ops {
 	int (*interrupt)(struct mimic_device *device, unsigned int line);
 	/* A function driver comes or goes (NULL). Processes that have the device by it lose it. */
 	void (*driven_by)(struct mimic_device *device, const struct mimic_driver *driver);
-	/* Is there somebody who answers? */
+	/* Does its daemon or function answer? */
 	bool (*is_served)(struct mimic_device *device);
 
 	struct mimic_binding *(*bind)(struct mimic_device *device,

@@ -59,9 +59,9 @@ static inline char *find_granule(struct mimicd_window *window, uint64_t address)
 }
 
 /*
- * The addresses where the values are seen here, up to the first that cannot be
- * or that lies where another granule had to make room: what was translated
- * before must stay mapped until it is read.
+ * The places of the values in our memory, up to the first value that has none
+ * or whose granule would take another one's place: values that were translated
+ * before must stay mapped until they are read.
  */
 static size_t translate(struct mimicd_window *window, const uint64_t *addresses, size_t count,
 			unsigned int size, uint64_t *places)

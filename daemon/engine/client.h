@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A program that gets devices from the engine and gives them commands by lanes: what it has
- * open, its threads and their lanes, its memory. A front end embeds it in its session.
+ * A program that gets devices from the engine and gives them commands by lanes: its open
+ * devices, its threads and their lanes, its memory. A front end embeds it in its session.
  */
 #ifndef MIMICD_CLIENT_H
 #define MIMICD_CLIENT_H
@@ -162,7 +162,7 @@ void mimicd_client_retry(struct mimicd_memory *memory);
 int mimicd_client_open(struct mimicd_client *client, const char *name, uint32_t *number);
 /*
  * One open less; the last one gives the device back as after power-on. -ENODEV. A device that was
- * lost counts as open. -EAGAIN: this turn is over and what was posted before is not done; ask again. -EINPROGRESS:
+ * lost counts as open. -EAGAIN: this turn is over and earlier posts are not done; ask again. -EINPROGRESS:
  * it is done, but for a job that still runs; ask again when jobs have come back.
  */
 int mimicd_client_close(struct mimicd_client *client, uint32_t number);

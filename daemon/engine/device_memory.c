@@ -60,7 +60,7 @@ void mimicd_device_memory_close(struct mimicd_device_memory *memory)
 {
 	if (!memory->base)
 		return;
-	/* If there is no room for a new mapping the old one stays, and with it what the next open replaces. */
+	/* If there is no room for a new mapping the old one stays until the next open replaces it. */
 	mmap(memory->base, memory->size, PROT_READ | PROT_WRITE,
 	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	if (memory->fd >= 0)

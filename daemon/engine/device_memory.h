@@ -2,10 +2,10 @@
 /*
  * A device's own memory that programs map (a cluster's shared memory).
  *
- * The model has it at one address for as long as it lives; what lies there
+ * The model has it at one address for as long as it lives; the mapping there
  * changes: memory of ours while no program has the device, a new file for each
- * program that opens it, or the bus's pages. So what one program left, or still
- * has mapped, is never the next one's.
+ * program that opens it, or the bus's pages. So memory that a program has left, or
+ * still has mapped, is never the next one's.
  */
 #ifndef MIMICD_DEVICE_MEMORY_H
 #define MIMICD_DEVICE_MEMORY_H

@@ -94,9 +94,9 @@ struct mimicd_engine {
 };
 
 /*
- * The devices of the settings, and the loop's work. `threads`: how many the engine has at most, see shards.h. `recording`: a file for what devices do, that is not there
- * yet (recording.h); NULL: none. 0 or -errno, with a log line; after
- * either, mimicd_engine_destroy(). The caller holds the lock from then on.
+ * The devices of the settings, and the loop's work. `threads`: how many the engine has at most, see shards.h.
+ * `recording`: a file for the devices' streams, that is not there yet (recording.h); NULL: none. 0 or
+ * -errno, with a log line; after either, mimicd_engine_destroy(). The caller holds the lock from then on.
  */
 int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
 			 const struct mimic_settings *settings, const char *recording, unsigned int threads);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A way by which programs reach the engine. Front ends do not know each other, and the engine
- * knows of them what they register here.
+ * knows only the structure that each registers here.
  */
 #ifndef MIMICD_FRONT_END_H
 #define MIMICD_FRONT_END_H
@@ -17,7 +17,7 @@ struct mimicd_front_end_ops {
 	/* As programs know the way: "daemon", "kernel". NULL: they get no device by it. */
 	const char *transport;
 	/*
-	 * Serves what has come that no descriptor tells of. `is_idle`: the engine has nothing
+	 * Serves requests that no descriptor announces. `is_idle`: the engine has nothing
 	 * else to do, so that it may cost a system call. true: something was done.
 	 */
 	bool (*poll)(void *context, bool is_idle);

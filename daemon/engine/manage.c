@@ -20,7 +20,7 @@ static bool is_others(const struct mimicd_client *client, uid_t uid)
 	return client && client->program.uid != uid;
 }
 
-/* Those who may manage, and the user to whom all programs belong that have the device. */
+/* Users that may manage, and the user to whom all programs belong that have the device. */
 static bool may_see(const struct mimicd_instance *instance, uid_t uid)
 {
 	if (mimicd_may_manage(uid))

@@ -120,7 +120,7 @@ int mimicd_memory_check_sparse(int fd, uint64_t size, uint64_t offset, const cha
 int mimicd_memory_check_and_fix(struct mimicd_memory *memory, int fd, uint64_t size, uint64_t offset, const char **why);
 /*
  * Checks and maps a memfd as [address, address + size). The descriptor stays
- * the caller's. NULL in *why, or what is wrong for a log line. -EINPROGRESS: ask again when
+ * the caller's. NULL in *why, or the reason for a log line. -EINPROGRESS: ask again when
  * mimicd_memory_fix_waits() no longer says so; if it does not, a job is at work in that memory, and sleeps.
  */
 int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, uint64_t size,

@@ -12,8 +12,8 @@
 #include "mimic/access.h"
 
 /*
- * The two loops that decide what an element costs over rings: nothing in them
- * but one comparison, the load and the store. They stop at the first address
+ * The two loops that decide the cost of an element over rings: they have
+ * only one comparison, the load and the store. They stop at the first address
  * that is not shared.
  */
 static size_t gather_shared32(struct mimicd_memory *memory, const uint64_t *addresses,

@@ -14,7 +14,7 @@
 	_(devices, 256, UINT64_MAX, "devices and contexts that programs have open") \
 	_(lanes, 1024, UINT64_MAX, "threads' lanes, 132 KB of memory each") \
 	_(maps, 8192, 60000, "lanes and ranges of shared memory, each a mapping of mimicd") \
-	/* Our page tables take a 512th of it, whatever is there: 256 MiB for a user, 2 GiB in all. */ \
+	/* Our page tables take a 512th of it, even of absent pages: 256 MiB for a user, 2 GiB in all. */ \
 	_(shared, 128ull << 30, 1ull << 40, "bytes of address space of the ranges")
 
 enum mimicd_quota {

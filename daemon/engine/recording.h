@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The recording of all devices (mimicd --record, docs/record.md): a stream for each, from its making
- * to its end, whatever programs have it and whichever way they come.
+ * to its end, for all programs that have it, by any front end.
  */
 #ifndef MIMICD_RECORDING_H
 #define MIMICD_RECORDING_H

@@ -122,7 +122,7 @@ static void sleep_until_woken(struct mimicd_shard *shard)
 		shard->seen = mimic_now();
 	}
 	mimicd_shard_publish_sleep(shard, false);
-	/* Operands did not wake us (mimic_kind.is_operand); what woke us may show them. */
+	/* Operands did not wake us (mimic_kind.is_operand); the event that did may show them. */
 	serve_once(shard);
 }
 

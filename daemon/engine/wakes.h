@@ -17,7 +17,7 @@ struct mimicd_user;
 
 enum mimicd_wake {
 	MIMICD_WAKE_EVENT,	/* an eventfd */
-	MIMICD_WAKE_MESSAGE,	/* the other end of a socket: we send, or take what it has sent */
+	MIMICD_WAKE_MESSAGE,	/* the other end of a socket: we send, or take the bytes that it has sent */
 	MIMICD_WAKE_LANE,	/* a futex */
 	MIMICD_WAKE_FILE,	/* a file of the state filesystem that is polled */
 	MIMICD_STALL,		/* no wake-up: work for the user, in which the thread slept (stalls.h) */
@@ -51,7 +51,7 @@ void mimicd_wakes_note_work(struct mimicd_user *user, enum mimicd_wake what, uin
 void mimicd_wakes_note_wait(struct mimicd_user *user, enum mimicd_wake what, uint64_t wait);
 
 /*
- * The user may have no such wake-up now. When it may have one again, the loop runs, and everybody who has
+ * The user may have no such wake-up now. When it may have one again, the loop runs, and each module that has
  * put something off for this reason is called.
  */
 bool mimicd_wakes_throttled(struct mimicd_user *user, enum mimicd_wake what);

@@ -116,7 +116,7 @@ void mimicd_file_destroy(struct mimicd_filesystem *filesystem, struct mimicd_ope
 
 /* --- open, read, release ------------------------------------------------------------------- */
 
-/* Control files are for the daemon's user and root, whatever the kernel has checked; no other is written. */
+/* Control files are for the daemon's user and root, also past the kernel's checks; no other is written. */
 static int check_access(const struct mimicd_node *node, uid_t uid, int flags)
 {
 	if (node->entry.kind == MIMICD_ENTRY_CONTROL)

@@ -2,7 +2,7 @@
 /*
  * Closes descriptors that clients made.
  *
- * Trust boundary: the last close of a file does what the file's maker likes: a socket lingers, and a
+ * Trust boundary: the last close of a file takes as long as the file's maker likes: a socket lingers, and a
  * file of FUSE waits for its server, for ever and without heed of signals; all that watch it are told. So
  * threads beside the loop do it. Sockets leave our table and are closed by threads that end (leaver.h). Other
  * closes that may not end have threads that may be lost: a few for each owner (a user), and so many in all

@@ -7,8 +7,8 @@
  * end is no last close then, and the keeper answers messages that wait, and makes the other end find an end
  * of the stream.
  *
- * Trust boundary: the keeper reads what the other end has sent, and throws it away. It has nothing else, and
- * few system calls.
+ * Trust boundary: the keeper reads bytes that the other end has sent, and discards them. It has nothing
+ * else, and few system calls.
  */
 #ifndef MIMICD_KEEPER_H
 #define MIMICD_KEEPER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The loop of the daemon's main thread: it waits for descriptors (epoll) and calls what
- * was registered for each. It knows nothing of devices. The work that goes on beside
+ * The loop of the daemon's main thread: it waits for descriptors (epoll) and calls the
+ * function that is registered for each. It knows nothing of devices. The work that goes on beside
  * the descriptors is registered too (struct mimicd_loop_work).
  */
 #ifndef MIMICD_LOOP_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The configuration space of a PCI function: 256 bytes, of which a table says what they are and
- * which bits the machine may change. Source of the layout: the PCI Local Bus Specification,
+ * The configuration space of a PCI function: 256 bytes, of which a table has the values and
+ * the bits that the machine may change. Source of the layout: the PCI Local Bus Specification,
  * 3.0, sections 6.1, 6.2 and 6.8 (MSI and MSI-X).
  */
 #ifndef MIMICD_CONFIG_SPACE_H

@@ -70,7 +70,7 @@ void mimicd_connection_init(struct mimicd_connection *connection, const struct m
 	};
 }
 
-/* Root may do what it likes. */
+/* Root may do everything. */
 int mimicd_connection_check_user(const struct mimicd_connection *connection)
 {
 	return connection->uid == geteuid() || connection->uid == 0 ? 0 : -EPERM;

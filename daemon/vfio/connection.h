@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A machine at a socket, from its QEMU's connect to the connection's end: a function of its PCI bus. What
- * the function is, it has in a table; here are its messages, whose numbers are trusted in nothing.
+ * A machine at a socket, from its QEMU's connect to the connection's end: a function of its PCI bus. A
+ * table describes the function; here are its messages, whose numbers are trusted in nothing.
  */
 #ifndef MIMICD_VFIO_CONNECTION_H
 #define MIMICD_VFIO_CONNECTION_H

@@ -154,7 +154,7 @@ void mimicd_spaces_place_memory(struct mimicd_machine *machine);
 
 /* --- rings.c ---------------------------------------------------------------------------- */
 
-/* Of the BAR; and what LANE_LAYOUT says. */
+/* The size of the BAR; and the value of LANE_LAYOUT. */
 size_t mimicd_rings_size(void);
 uint64_t mimicd_rings_layout(void);
 /* flush: a program has dropped its translations. 0 or -errno. */
@@ -259,7 +259,7 @@ bool mimicd_accesses_release(struct mimicd_machine *machine, uint64_t now);
 /* --- interrupt.c ------------------------------------------------------------------------ */
 
 unsigned int mimicd_interrupt_count(const struct mimicd_machine *machine, unsigned int index);
-/* What SET_IRQS asks for. 0 or -errno. */
+/* Does a SET_IRQS request. 0 or -errno. */
 int mimicd_interrupt_set(struct mimicd_machine *machine, const struct mimicd_vfio_irq_set *set,
 			 const int *fds, unsigned int fd_count);
 /* A cause, MIMIC_PCI_STATUS_..., and its vector. 0, or -ENOTCONN: the driver has none. */

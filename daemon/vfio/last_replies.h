@@ -24,7 +24,7 @@ struct mimicd_vfio_note {
 
 /*
  * Replies to the message of the note (the first time: `size` is 0), and to those that begin in these bytes, which
- * follow what has been read. Returns their size, which is at most that of a header more than `size`.
+ * follow the bytes already read. Returns their size, which is at most that of a header more than `size`.
  */
 size_t mimicd_vfio_last_replies(void *note, const char *bytes, size_t size, char *replies);
 

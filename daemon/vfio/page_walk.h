@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Walks of the page tables of a machine's processor, in that machine's memory: x86-64 with 4
- * and 5 levels, RISC-V's Sv39, Sv48 and Sv57. It is what a device with an MMU of its own does, and it
+ * and 5 levels, RISC-V's Sv39, Sv48 and Sv57. A device with an MMU of its own does the same. A walk
  * needs nothing but memory: no file of mimic is included here.
  *
  * Only pages of user space are translated. Sources: Intel's Software Developer's Manual, volume

@@ -9,7 +9,7 @@
 #include "daemon/loop/log.h"
 #include "daemon/vfio/internal.h"
 
-/* A device without contexts belongs to the machine whole, by its first space, whatever the mode of that. */
+/* A device without contexts belongs to the machine whole, by its first space, in any mode of that. */
 static bool is_wanted(const struct mimicd_machine *machine, unsigned int number)
 {
 	if (!machine->instance->kind->contexts)

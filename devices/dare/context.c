@@ -199,7 +199,7 @@ static enum mimic_outcome context_store_STREAM(struct mimic_model *model, struct
 	return dispatch(d, &d->context[place.unit], access, PARKED_STREAM);
 }
 
-/* Whatever is stored. */
+/* A store of any value clears the error. */
 static enum mimic_outcome context_store_ERROR(struct mimic_model *model, struct mimic_register_place place,
 					      struct mimic_access *access)
 {

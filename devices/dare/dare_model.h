@@ -34,12 +34,12 @@ struct dare_config {
 /* 8 contexts, 32 queue entries (paper, IV-C), 32 TLB entries. */
 void dare_config_default(struct dare_config *config);
 
-/* NULL if the values are in range, else a text that says what is not. */
+/* NULL if the values are in range, else a text about one that is not. */
 const char *dare_config_check(const struct dare_config *config);
 
 /*
  * A new device as after power-on: all contexts detached. NULL with errno EINVAL
- * (configuration) or ENOMEM. `host` is copied; what it points to must outlive the model.
+ * (configuration) or ENOMEM. `host` is copied; the objects that it points to must outlive the model.
  */
 struct mimic_model *dare_model_create(const struct dare_config *config,
 				      const struct mimic_host *host);

@@ -253,7 +253,7 @@ static unsigned int produce_indices(struct maple *m, struct maple_queue *q,
 	return n;
 }
 
-/* LIMA_PREFETCH scales by 8 whatever the element is (cr:340-361 of the artifact: docs/sources.md). */
+/* LIMA_PREFETCH scales by 8 for elements of any size (cr:340-361 of the artifact: docs/sources.md). */
 static unsigned int prefetch_indices(struct maple *m, unsigned int number, struct lima_chunk *chunk)
 {
 	unsigned int shift = chunk->mode == LIMA_MODE_PREFETCH32 ? 2 : 3, n = 0, most;

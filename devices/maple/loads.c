@@ -187,7 +187,7 @@ static uint64_t load_illegal(struct maple *m)
 	return 0;
 }
 
-/* Drops what RESET drops; blocked loads are answered with RESET's own value. */
+/* Drops all that RESET drops; blocked loads are answered with RESET's own value. */
 static uint64_t reset_tile(struct maple *m, uint64_t owner)
 {
 	struct maple_state *state = &m->state;

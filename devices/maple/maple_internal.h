@@ -30,7 +30,7 @@
 /* Outcome of one step of a store: acknowledged, or it has to wait. */
 enum step { STEP_DONE, STEP_WAIT };
 
-/* How a LIMA word becomes what; the low bits of operations 48 to 54. */
+/* The result that LIMA makes of a word; the low bits of operations 48 to 54. */
 enum lima_mode {
 	LIMA_MODE_POINTER32 = 0,
 	LIMA_MODE_POINTER64 = 1,

@@ -19,8 +19,8 @@
 #define MAPLE_LIMA_CHUNK_BYTES 64
 
 /*
- * Where the artifact's RTL differs from what the paper says or a program would
- * want. Each is one line in docs/maple.md. The paper profile has none of them.
+ * Where the artifact's RTL differs from the paper's text or a program's
+ * needs. Each is one line in docs/maple.md. The paper profile has none of them.
  * _(bit, name, meaning)
  */
 #define MAPLE_QUIRKS(_) \
@@ -61,12 +61,12 @@ struct maple_config {
 /* Fills in a profile. 0, or -EINVAL if there is no profile of that name. */
 int maple_config_profile(struct maple_config *config, const char *profile);
 
-/* NULL if the values are in range and fit each other, else a text that says what is not. */
+/* NULL if the values are in range and fit each other, else a text about one that does not. */
 const char *maple_config_check(const struct maple_config *config);
 
 /*
  * A new device as after power-on. NULL with errno EINVAL (configuration) or
- * ENOMEM. `host` is copied; what it points to must outlive the model.
+ * ENOMEM. `host` is copied; the objects that it points to must outlive the model.
  */
 struct mimic_model *maple_model_create(const struct maple_config *config,
 				       const struct mimic_host *host);

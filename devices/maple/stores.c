@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The registers of a MAPLE that can be stored to. Those that make entries of a queue have a
- * path of their own (store_step() in model.c); what comes here of them is not allowed.
+ * path of their own (store_step() in model.c); one of these that comes here is not allowed.
  */
 #include "devices/maple/maple_internal.h"
 #include "devices/maple/maple_state.h"

@@ -48,7 +48,7 @@ struct mimic_cache {
 	uint8_t shift;		/* a line has 2^shift bytes */
 };
 
-/* NULL if such a cache can be built, else what is wrong; the text begins with "size", "ways" or "line". */
+/* NULL if such a cache can be built, else the error; the text begins with "size", "ways" or "line". */
 const char *mimic_cache_geometry(uint64_t size, uint64_t ways, uint64_t line);
 
 /* 0, -EINVAL, -ENOMEM. */
@@ -104,7 +104,7 @@ static inline struct mimic_cache_line *mimic_cache_line(const struct mimic_cache
 
 /*
  * The same cache for a caller that has seen that it has so many ways, 4 or 8, as a constant: the compiler
- * knows then what follows from it.
+ * knows then the values that follow from it.
  */
 static inline struct mimic_cache mimic_cache_with_ways(const struct mimic_cache *cache, uint8_t ways)
 {
@@ -117,7 +117,7 @@ static inline struct mimic_cache mimic_cache_with_ways(const struct mimic_cache 
 	return known;
 }
 
-/* The set of an address, for one who asks it for several things. */
+/* The set of an address, for a caller that asks it several questions. */
 struct mimic_cache_set {
 	uint64_t *tags;
 	uint64_t *order;

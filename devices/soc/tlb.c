@@ -166,7 +166,7 @@ static inline unsigned int four_changed(unsigned int state)
 
 static inline unsigned int four_touch(unsigned int state, unsigned int leaf)
 {
-	/* 4 bits a leaf: which nodes are written, and with what */
+	/* 4 bits a leaf: the nodes that are written, and their values */
 	unsigned int written = 0x5533u >> (4 * leaf) & 7;
 	unsigned int value = 0x0413u >> (4 * leaf) & 7;
 

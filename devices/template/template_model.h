@@ -17,7 +17,7 @@ struct template_config {
 };
 
 void template_config_default(struct template_config *config);
-/* NULL, or what is wrong; the text begins with the key's name. */
+/* NULL, or the error; the text begins with the key's name. */
 const char *template_config_check(const struct template_config *config);
 
 /* NULL and errno. `config` and `host` are copied. */

@@ -257,7 +257,7 @@ static uint64_t value_of(struct operand o)
 	return (uint64_t)o.rows << 48 | (uint64_t)o.columns << 32 | o.local;
 }
 
-/* The weight stationary dataflow, whatever is configured. */
+/* The weight stationary dataflow, in any configuration. */
 enum work virgo_array_pass(struct virgo_job *job, const struct pass *pass)
 {
 	enum work work = pass_check(job, pass, true);

@@ -20,7 +20,7 @@ static uint64_t status_of(const struct virgo *v, const struct unit *u)
 	       (uint64_t)v->config.queue_entries << VIRGO_STATUS_SIZE_SHIFT;
 }
 
-/* The first error stays; whatever is queued behind it is dropped. */
+/* The first error stays; commands that are queued behind it are dropped. */
 void virgo_unit_latch(struct virgo *v, struct unit *u, const struct command *command,
 		      enum virgo_error error, uint64_t value)
 {
@@ -328,7 +328,7 @@ STORE(CISC_TILE)
 	return MIMIC_DONE;
 }
 
-/* Whatever is stored. */
+/* A store of any value clears the error. */
 STORE(ERROR)
 {
 	(void)access;

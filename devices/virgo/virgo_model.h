@@ -6,7 +6,7 @@
  *
  * All calls for one model must be serialised by the caller (devices/model.h), but
  * for virgo_job_run(): commands of units are jobs, and these are run outside of
- * whatever serialises the rest, several at once if they are of different units.
+ * the lock that serialises the rest, several at once if they are of different units.
  *
  *	lock; job = virgo_model_take_job(model); unlock;
  *	virgo_job_run(job);
@@ -67,13 +67,13 @@ void virgo_config_default(struct virgo_config *config);
  */
 int virgo_config_profile(struct virgo_config *config, const char *profile);
 
-/* NULL if the values are in range, else a text that says what is not. It begins with the key's name. */
+/* NULL if the values are in range, else a text about one that is not. It begins with the key's name. */
 const char *virgo_config_check(const struct virgo_config *config);
 
 /*
  * A new cluster as after power-on. `shared` is config->shared_kb KB of memory,
  * aligned to 64 bytes, that the caller maps into the program; its contents are not
- * touched. `host` is copied; what it points to, and `shared`, must outlive the model.
+ * touched. `host` is copied; the objects that it points to, and `shared`, must outlive the model.
  * It needs complete() and blocks or rows of memory; blocks are faster. NULL with errno
  * EINVAL (configuration, shared memory or host) or ENOMEM.
  */

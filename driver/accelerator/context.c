@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A process's context of a device: how it is made, what it is told, how it ends. */
+/* A process's context of a device: how it is made, which events it gets, how it ends. */
 #include <linux/eventfd.h>
 #include <linux/module.h>
 #include <linux/pid.h>

@@ -13,8 +13,8 @@
  *
  * poll: EPOLLPRI, a fault of an address that is not the process's has come since
  * the last INFO on this file; EPOLLERR and EPOLLHUP, the device is gone. A
- * program that wants a signal asks for it by O_ASYNC (fcntl(2)): SIGIO, or what
- * F_SETSIG says.
+ * program that wants a signal asks for it by O_ASYNC (fcntl(2)): SIGIO, or the
+ * signal of F_SETSIG.
  */
 #include <linux/compat.h>
 #include <linux/eventfd.h>

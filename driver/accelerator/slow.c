@@ -5,7 +5,7 @@
  * page waits.
  *
  * Why a thread, and no work item: while it waits it holds the process's memory (mm_users). So
- * the memory outlives the process, and with it whatever waits for its end, for as long as
+ * the memory outlives the process, and everything that waits for its end waits, as long as
  * the page does not come. The wait can only be ended by a fatal signal to the task that waits,
  * which is this thread: it is killed when the context's last file is closed, when the device
  * goes, and when no task of the process is left, which is checked every LOOK_JIFFIES.

@@ -15,8 +15,8 @@
 #include "mimic_bus.h"
 
 /*
- * By what the file systems say of themselves: the kernel exports no test of it. A shadow stack has
- * VM_WRITE, but only calls and returns write it; only we refuse other writers, as
+ * By the file system's magic number: the kernel exports no test of secret memory. A shadow stack
+ * has VM_WRITE, but only calls and returns write it; only we refuse other writers, as
  * hmm_range_fault() looks at the entry.
  */
 bool mimic_vma_may_show(const struct vm_area_struct *vma, bool write)

@@ -23,8 +23,8 @@
  * that may be executed but not read).
  *
  * Vector and x87 registers are refused. A task's may live in
- * the processor or in its fpu area, in a format of the kernel's own, and what
- * tells and moves them (fpregs_lock's friends, get_xsave_addr) is not exported
+ * the processor or in its fpu area, in a format of the kernel's own, and the
+ * functions that find and move them (fpregs_lock's friends, get_xsave_addr) are not exported
  * to modules.
  */
 int mimic_emulate_decode(struct pt_regs *regs, struct mimic_instruction *instruction,

@@ -104,7 +104,7 @@ struct mimic_connection {
 	struct mimic_bus_header *header;	/* the daemon may write any byte of it */
 	struct mimic_bus_slot *slots;
 
-	spinlock_t lock;	/* what follows */
+	spinlock_t lock;	/* of the fields below */
 	bool dead;
 	struct mimic_request *in_slot[MIMIC_BUS_SLOTS];	/* NULL: free, or its waiter gave up */
 	DECLARE_BITMAP(used, MIMIC_BUS_SLOTS);

@@ -61,8 +61,8 @@ bool mimic_part_is_full(const struct mimic_part *part)
 
 /*
  * The part is mapped in its own place once more, as if the daemon did it: under its mmap_lock, so
- * that its other threads see one mapping or the other. Only a daemon that unmaps what another
- * of its threads is just reading would be astonished. The thread's own access only: in the
+ * that its other threads see one mapping or the other. Only a daemon that unmaps memory that
+ * another of its threads is just reading would notice. The thread's own access only: in the
  * middle of a system call there may be locks.
  */
 bool mimic_part_may_renew(const struct vm_fault *vmf)

@@ -159,7 +159,7 @@ static void mimic_thread_task_exits(MIMIC_EXIT_PROBE_ARGUMENTS)
 /* --- an access ---------------------------------------------------------------- */
 
 /*
- * Is a thread of the current process ending that has not passed the tracepoint? What is
+ * Is a thread of the current process ending that has not passed the tracepoint? This is
  * cheap to know: as many threads are between the first and the last step of their exit as
  * `nr_threads` has more than `live`. Both grow under siglock, and under it `nr_threads`
  * does not fall: so an exit that was begun before the call is seen. A leader that has
@@ -185,8 +185,8 @@ static bool mimic_threads_may_end(const struct mimic_binding *binding)
 }
 
 /*
- * The tracepoint comes after the moment at which a thread that joins it goes on. What
- * that one does next must find the roles free, so it looks for itself. An unclaimed thread
+ * The tracepoint comes after the moment at which a thread that joins it goes on. The
+ * joining thread must find the roles free, so it looks for itself. An unclaimed thread
  * has not passed the tracepoint, so its task is there.
  */
 static void mimic_threads_end_exiting(struct mimic_binding *binding)

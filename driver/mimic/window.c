@@ -66,7 +66,7 @@ static int mimic_window_look_up(struct mimic_view *view, unsigned long *entry)
 {
 	/*
 	 * Never inserted: hmm_range_fault() wants one to compare its sequence number, which
-	 * stays. That the page has not changed is what the view says (is_stale).
+	 * stays. The view says whether the page has changed (is_stale).
 	 */
 	struct mmu_interval_notifier no_notifier = { .mm = view->mm };
 	struct hmm_range range = {
@@ -488,7 +488,7 @@ int mimic_window_change_begins(struct mmu_notifier *notifier,
 
 /*
  * May the device have seen any of it, ever? It has seen some between the lowest address and the
- * highest. Not since when: what it still translates it has seen before.
+ * highest. No time is noted: it has seen before all that it still translates.
  */
 static bool mimic_window_was_seen(const struct mimic_window *window, u64 start, u64 end)
 {

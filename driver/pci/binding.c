@@ -250,7 +250,7 @@ void mimic_pci_refresh_space(struct mimic_binding *binding)
 }
 
 /*
- * Where the kernel says only that a change begins and has ended: what the device needs in
+ * Where the kernel says only that a change begins and has ended: an access of the device in
  * between is a page fault, until it is over.
  */
 static int __maybe_unused mimic_pci_change_begins(struct mmu_notifier *notifier,

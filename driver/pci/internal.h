@@ -70,7 +70,7 @@ struct mimic_pci_device {
 	struct srcu_struct readers;	/* see above */
 	bool is_gone;
 
-	struct mutex lock;	/* what follows */
+	struct mutex lock;	/* of the fields below */
 	bool has_driver;
 	bool is_shared;
 	struct list_head bindings;
@@ -148,7 +148,7 @@ int mimic_pci_check(struct mimic_binding *binding);
 struct mm_struct *mimic_pci_get_mm(struct mimic_binding *binding);
 void mimic_pci_end(struct mimic_binding *binding);
 int mimic_pci_sync(struct mimic_binding *binding, unsigned long start, unsigned long end);
-/* The space's lanes end, whatever is in them, and it goes on without. */
+/* The space's lanes end, with all commands in them; the space goes on. */
 void mimic_pci_refresh_space(struct mimic_binding *binding);
 /* Those that have the device lose it. */
 void mimic_pci_detach_bindings(struct mimic_pci_device *device);

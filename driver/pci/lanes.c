@@ -10,7 +10,7 @@
  *
  * device->lock is held over a lane's states, and over the register accesses that go with them.
  * Mappings are taken away without it; the lane is HIDDEN meanwhile, and afterwards it may be
- * nobody's, if the binding has ended. Of what the program writes in a lane only the word on which
+ * nobody's, if the binding has ended. Of the words that the program writes only the one on which
  * it sleeps is read here, and it wakes nobody but that program.
  */
 #include <linux/hrtimer.h>

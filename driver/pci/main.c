@@ -171,7 +171,7 @@ static int mimic_pci_start(struct mimic_pci_device *device)
 	return mimic_pci_lanes_listen(device);
 }
 
-/* The first number that no device of the kind has, of whatever module. */
+/* The first number that no device of the kind has, of any module. */
 static int mimic_pci_add(struct mimic_pci_device *device)
 {
 	struct mimic_device *public = &device->device;

@@ -3,7 +3,7 @@
  * dare.ko: the driver of DARE. Each open of /dev/dareN is a context of the
  * device, with a matrix register file of its own, in the opener's address space.
  * Nodes, files and the service of page faults are accelerator.ko's (accelerator.h);
- * here is what DARE's control page means.
+ * here is the meaning of DARE's control page.
  */
 #define pr_fmt(format) KBUILD_MODNAME ": " format
 

@@ -2,8 +2,8 @@
 /*
  * DARE in cycles: the functional model of devices/dare with an MPU in time (mpu.h).
  *
- * An instruction is executed when the host dispatches it, so that data is what the program
- * had there then, and its rows are timed afterwards. A store that dispatches one is
+ * An instruction is executed when the host dispatches it, so that it has the data that the program
+ * had in memory then, and its rows are timed afterwards. A store that dispatches one is
  * acknowledged when the queue has taken it; FENCE is answered when all that was dispatched is
  * done in time. Other registers show instructions as soon as they are executed.
  */

@@ -103,8 +103,8 @@ struct answer {
 
 /*
  * The earliest first; of two at one time, the one that was sent first. A ring of times, beside it where each
- * answer is: most are the last when they come, or among the first (a hit), and what stands between one and the nearer
- * end is moved by one. The rest of the ring has the places that are free.
+ * answer is: most are the last when they come, or among the first (a hit), and the answers between one
+ * and the nearer end are moved by one. The rest of the ring has the places that are free.
  */
 struct answers {
 	uint64_t time[ANSWERS_MAX];

@@ -19,7 +19,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Whatever waits waits for one of these. */
+/* All waits end with one of these events. */
 static uint64_t next_event(const struct dare_mpu *mpu)
 {
 	uint64_t next = mpu->running_count ? mpu->array_next : NEVER;

@@ -2,7 +2,7 @@
 /*
  * maple.ko: the driver of MAPLE. It gives programs /dev/maple0, /dev/maple1, ...
  * whose pages are the device's, and serves the device's page faults. Most of that is
- * accelerator.ko's (accelerator.h); here is what MAPLE's registers mean.
+ * accelerator.ko's (accelerator.h); here is the meaning of MAPLE's registers.
  */
 #define pr_fmt(format) KBUILD_MODNAME ": " format
 

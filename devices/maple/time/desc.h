@@ -16,7 +16,7 @@
 #include "devices/maple/time/internal.h"
 
 struct maple_time_pipes maple_desc_pipes(const struct maple_time_parameters *parameters);
-/* The configuration of a model that can be one; the size code of its queues, whatever a program asks for. */
+/* The configuration of a model that can be a DeSC; the size code of its queues, for any program. */
 void maple_desc_config(const struct maple_time_parameters *parameters, struct maple_config *config,
 		       int *size_code);
 /* May this store enter its queue? */

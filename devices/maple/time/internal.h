@@ -112,11 +112,11 @@ struct maple_time {
 	struct mimic_model *model;
 	unsigned int queue_count;
 	int size_code;			/* of queues for a program that asks for 32 words; -1: as it asks */
-	int any_size_code;		/* of queues whatever it asks for; -1: as it asks */
+	int any_size_code;		/* of queues for any number that it asks for; -1: as it asks */
 	uint64_t now;
 	uint64_t store_pipe, load_pipe;	/* the next cycle in which one can enter */
 	uint64_t issue_next;		/* the next request for a pointer */
-	uint64_t lima_port;		/* the next word of LIMA, of whatever queue */
+	uint64_t lima_port;		/* the next word of LIMA, of any queue */
 	uint64_t chunk_port;		/* the next request for a chunk */
 	uint64_t blocked_until;		/* a walk holds all requests up */
 	struct step_time step;

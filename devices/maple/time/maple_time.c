@@ -138,7 +138,7 @@ static int size_code_of(uint64_t words)
 	return -1;
 }
 
-/* A program sizes its queues by what IDENTIFY says: there are words for all queues of the usual 32. */
+/* A program sizes its queues by IDENTIFY's value: there are words for all queues of the usual 32. */
 static int config_of(const struct maple_time_parameters *parameters, struct maple_config *config, int *size_code)
 {
 	uint64_t entries = parameters->maple_queue_entries;

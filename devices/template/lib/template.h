@@ -29,7 +29,7 @@ struct template;
  * @template: where the handle goes; NULL goes there if the call fails
  * @name: "template0", ...: that one; NULL or "template": any that is free
  *
- * The device is as after power-on. The handle is the caller's, who gives it back by template_close().
+ * The device is as after power-on. The caller has the handle, and gives it back by template_close().
  *
  * Returns 0, or
  * -EBUSY: none is free

@@ -3,9 +3,9 @@
  * virgo.ko: the driver of Virgo. A cluster belongs to one process: its registers,
  * with the control blocks of all units, and its shared memory. Nodes, files and the
  * service of page faults are accelerator.ko's (accelerator.h); this file knows the
- * cluster's control page means.
+ * meaning of the cluster's control page.
  *
- * The program has that page, too, and may store whatever it likes to the registers
+ * The program has that page, too, and may store any value to the registers
  * that are used here. It can spoil nothing but its own commands.
  */
 #define pr_fmt(format) KBUILD_MODNAME ": " format

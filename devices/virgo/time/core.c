@@ -285,7 +285,7 @@ static uint64_t core_next(const struct core *core, uint64_t now)
 }
 
 /*
- * Cycles before `now` in which it did not step, as nothing could happen: what waited then waited on. An
+ * Cycles before `now` in which it did not step, as nothing could happen: all waits went on. An
  * instruction that is decoded and did not issue waits for a register: for room it would have stepped.
  */
 void virgo_time_core_count(struct core *core, uint64_t now)

@@ -57,7 +57,7 @@ enum operation {
 
 enum unit_kind { UNIT_ALU, UNIT_FPU, UNIT_LSU, UNIT_SFU, UNIT_TENSOR, UNIT_KINDS };
 
-/* What OP_COMMAND and OP_STORE_UNIT ask of the matrix unit. */
+/* Requests of OP_COMMAND and OP_STORE_UNIT to the matrix unit. */
 enum request {
 	REQUEST_NONE,
 	REQUEST_LOAD,		/* operands of a step, into the half that `half` names */

@@ -3,7 +3,7 @@
  * A Virgo cluster in virtual time: the functional model, and its time (timing.h). The model executes a
  * command when it is dispatched; its parts then take their time in the engines of the timed unit, and the
  * model keeps its place in the queue until that is over. So accesses wait for a unit, and queues overflow, in
- * the model. A program gets the functional model's results, whatever the parameters.
+ * the model. A program gets the functional model's results, with any parameters.
  *
  * A product of the library can be a kernel of the modelled cluster: it takes the kernel's time, and the
  * functional model computes it when that is over.
