@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * SpMV as a program has it that knows nothing of mimic: one thread stores pointers, another one loads what
- * they point to, by plain instructions. Under `mimic run` with --no-patch, where each of them traps, and
- * without.
+ * SpMV as a program has it that knows nothing of mimic: one thread stores pointers, another one loads the
+ * words that they point to, by plain instructions. Under `mimic run` with --no-patch, where each of them
+ * traps, and without.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -27,7 +27,7 @@
 struct looked_at {
 	const struct bench_options *options;	/* socket: of a daemon of our own */
 	char mount[64];
-	_Atomic uint64_t *looks;		/* of the reader, who shares it */
+	_Atomic uint64_t *looks;		/* of the reader, which shares it */
 };
 
 typedef void look_function(struct looked_at *at);

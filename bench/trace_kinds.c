@@ -134,7 +134,7 @@ static void command(struct side *side, unsigned int funct, uint64_t rs1, uint64_
 	store(side, VIRGO_PAGE_UNITS, VIRGO_UNIT_OFFSET(0, INSTRUCTION), 4, VIRGO_INSTRUCTION_WORD(funct));
 }
 
-/* Of one block, whatever the unit's DIM is: as many rows and columns as it has. */
+/* Of one block, for any DIM of the unit: as many rows and columns as it has. */
 static uint64_t block(unsigned int dim, uint32_t local)
 {
 	return (uint64_t)dim << 48 | (uint64_t)dim << 32 | local;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Null models: the model without one part, on one small data set of each kernel. What
- * they get right, too, is no evidence for that part.
+ * Null models: the model without one part, on one small data set of each kernel. A row
+ * that they get right, too, is no evidence for that part.
  */
 #include <errno.h>
 #include <string.h>

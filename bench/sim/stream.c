@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * For the rows of sim: the plain stream of SpMM with blocks of one element (docs/examples.md, "The streams"), of a
- * matrix with ten elements in a column, again and again: what DARE's figures spend most instructions on.
+ * matrix with ten elements in a column, again and again: DARE's figures spend most instructions on it.
  *
  *   stream PASSES
  */
@@ -26,7 +26,7 @@ static int shape(struct dare *dare, unsigned int m, unsigned int k)
 	return error ? error : dare_mcfg(dare, DARE_CSR_MATRIX_K, k);
 }
 
-/* Of an element and 16 columns; sets of registers take turns, and what `last` has computed is stored in between. */
+/* Of an element and 16 columns; sets of registers take turns; the sums of `last` are stored in between. */
 static int tile(struct dare *dare, unsigned int element, unsigned int column, unsigned int chunk, unsigned int set,
 		float **last)
 {

@@ -203,7 +203,7 @@ static void wake_up(void *context)
 	mimicd_jobs_lock(&engine->jobs);
 	engine->loop_shard.seen = mimic_now();
 	publish_sleep(engine, false);
-	/* Operands did not wake us (mimic_kind.is_operand); an event that did, as an inspection, may show them. */
+	/* Operands did not wake us (mimic_kind.is_operand); the cause, say an inspection, may show them. */
 	mimicd_shard_round(&engine->loop_shard);
 }
 

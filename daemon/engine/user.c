@@ -29,7 +29,7 @@ static struct mimicd_user *create(struct mimicd_shard *shard, uid_t uid, struct 
 	user->home = home ? home : user;
 	user->uid = uid;
 	/*
-	 * Users that may stop us may hold us up, too. And in a virtual machine whose host has other things to do,
+	 * Users that may stop us may hold us up, too. And in a virtual machine whose host has other work,
 	 * the time that the kernel counts for our thread is not all work.
 	 */
 	user->is_exempt = mimicd_may_manage(uid);

@@ -46,8 +46,8 @@ int mimicd_tree_list(struct mimicd_engine *engine, const char *path, uid_t uid,
 int mimicd_tree_read(struct mimicd_engine *engine, const char *path, uid_t uid,
 		     struct mimicd_content *content);
 /*
- * A number that is another one when anything has changed in the device, or in another
- * thing that the path lies in. Time alone is no change, nor are bytes of memories.
+ * A number that is another one when anything has changed in the device, or in any other
+ * object that the path lies in. Time alone is no change, nor are bytes of memories.
  */
 uint64_t mimicd_tree_digest(struct mimicd_engine *engine, const char *path, uid_t uid);
 

@@ -22,7 +22,7 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* --- what the model asks for --------------------------------------------- */
+/* --- requests of the model ----------------------------------------------- */
 
 /* The program that waited may be gone: the kernel then drops the answer, but wants it for its slot. */
 static void answer(struct template_daemon *daemon, uint32_t slot, int status, uint64_t data)
@@ -51,7 +51,7 @@ static void interrupt(void *context)
 		daemon->error = -errno;
 }
 
-/* --- what the kernel asks for -------------------------------------------- */
+/* --- requests of the kernel ---------------------------------------------- */
 
 static void serve_access(struct template_daemon *daemon, const struct mimic_bus_request *request)
 {

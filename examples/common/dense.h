@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Dense products C = A B of the types of Virgo's matrix units, and what they must
- * be, by plain loops. All matrices lie row by row, without gaps. A and B have elements
+ * Dense products C = A B of the types of Virgo's matrix units, and the right results
+ * by plain loops. All matrices lie row by row, without gaps. A and B have elements
  * of the type; C has float (fp32), int32_t (int8) or binary16 (fp16).
  */
 #ifndef EXAMPLES_DENSE_H

@@ -37,7 +37,7 @@ bool token_is(const struct token *token, const char *word);	/* letters in either
 
 /*
  * These return 0, or -EINVAL or -ERANGE with a message that names file, line
- * and `what` the number is. Spaces around a number are skipped.
+ * and `what`, the number's name. Spaces around a number are skipped.
  */
 int scan_unsigned(struct scan *scan, const char *what, uint64_t *value);
 int scan_signed(struct scan *scan, const char *what, int64_t *value);

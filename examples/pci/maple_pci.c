@@ -124,7 +124,7 @@ static void leave_space(struct maple_pci *maple)
 
 /*
  * The device walks the processor's own tables, so it has to forget an entry after it has changed and
- * before what it led to is freed: that is this hook, which may be called with spin locks held.
+ * before the page it led to is freed. This hook does it; it may be called with spin locks held.
  */
 #if !defined(CONFIG_RISCV) || LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
 static void invalidate(struct mmu_notifier *notifier, struct mm_struct *mm, unsigned long start, unsigned long end)

@@ -18,7 +18,7 @@
 #include "mimic/maple_registers.h"
 
 #define PAGE 4096u
-#define NOT_READY 0xffffffffu	/* what a load is answered with that would have to wait */
+#define NOT_READY 0xffffffffu	/* the answer to a load that would have to wait */
 
 static volatile char *device;
 static unsigned int tests, failures;

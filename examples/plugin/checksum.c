@@ -19,7 +19,7 @@ struct checksum_config {
 	unsigned int longest;	/* bytes of one LENGTH: no call may take long */
 };
 
-/* All that a device is, but for what it was made of: as it is saved. */
+/* The state of a device, but for its configuration: as it is saved. */
 struct checksum_state {
 	uint64_t address, sum, status;
 	uint64_t sums, bytes, faults, illegal;	/* counters */
@@ -37,7 +37,7 @@ static struct checksum *checksum_of(const struct mimic_model *model)
 	return (struct checksum *)model;
 }
 
-/* --- registers: what a load answers, what a store does ------------------------------------------ */
+/* --- registers: answers of loads, effects of stores --------------------------------------------- */
 
 #define PEEK(NAME, value_) \
 	static enum mimic_peek page_peek_##NAME(const struct mimic_model *model, struct mimic_register_place place, \
@@ -99,7 +99,7 @@ static enum mimic_outcome page_store_RESET(struct mimic_model *model, struct mim
 	return MIMIC_DONE;
 }
 
-/* The table: dumps, names in traces and what a driver must know come from it. */
+/* The table: dumps, names in traces and a driver's knowledge of registers come from it. */
 static const struct mimic_register rows[] = {
 #define _(offset, name, access, reset, role, format, meaning) \
 	[(offset) / 8] = { MIMIC_REGISTER_ROW(page, offset, name, access, reset, role, format, meaning) },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Dense matrix product, C = A B, by plain stores to the control page of a matrix
- * unit: what a program written for Gemmini does when its instruction macro becomes
+ * unit: as a program written for Gemmini does it when its instruction macro becomes
  * three stores. No library of mimic; needs the node /dev/virgo0, so it runs under
  * `mimic run`, or with virgo.ko as it is.
  */

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# Fetches what programs of another architecture are linked with and run with, from Debian 13, without
+# Fetches libraries that programs of another architecture are linked and run with, from Debian 13, without
 # installing anything and without being root: the C library, those that mimic needs, and the tests'.
 #
 #   fetch-sysroot.sh arm64|riscv64 DIRECTORY
 #
-# DIRECTORY appears whole or not at all, and what is there already stays: remove it to fetch anew.
+# DIRECTORY appears whole or not at all, and one that is there already stays: remove it to fetch anew.
 set -eu
 
 me=fetch-sysroot.sh

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# Programs of another architecture: examples by library and by traps, and what commands say of what is not there.
+# Programs of another architecture: examples by library and by traps, and commands' errors for missing parts.
 # To be run by with-qemu.sh. TAP.
 # usage: test-programs.sh BUILD, whose programs are of that architecture
 set -u

@@ -1,4 +1,4 @@
-# Of other architectures, unit tests without test_: what is left out, and what the part of make check-arches has.
+# Of other architectures, unit tests without test_: those left out, and those of make check-arches' part.
 
 # Not compiled: OpenBLAS and SuiteSparse are not fetched; gcc 12 has no _Float16 of RISC-V.
 ARCH_NOT_BUILT := dare_sparse% $(if $(filter riscv64,$(ARCH)),virgo_array virgo_conv virgo_loop_ws virgo_moves)

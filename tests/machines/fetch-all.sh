@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# Downloads what machines of these tests need and what is not in the cache yet.
+# Downloads files that machines of these tests need and that are not in the cache yet.
 # usage: fetch-all.sh BUILD CACHE ARCH-KERNEL-LEVELS...
 set -u
 build=$1 cache=$2

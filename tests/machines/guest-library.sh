@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # In a machine: programs of libmaple, libdare and libvirgo that verify their results, the contracts
-# by the library where they are there, and what try_stale.c, with $1 accesses, and try_library.c have. TAP.
+# by the library where they are there, and the tests of try_stale.c, with $1 accesses, and try_library.c. TAP.
 number=0
 # shellcheck source=tests/machines/guest-contract.sh
 . /guest-contract.sh

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# In a machine whose host reads what is printed: asks for functions to be plugged in, taken out, and
-# for the end of their daemon, and looks what programs and the kernel see. TAP.
+# In a machine whose host reads its output: asks for functions to be plugged in, taken out, and
+# for the end of their daemon, and checks how programs and the kernel see it. TAP.
 # shellcheck source=tests/machines/guest-use.sh
 . /guest-use.sh
 

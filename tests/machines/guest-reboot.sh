@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# In a machine that boots twice, with programs at work when it does, and is killed in the end. What
-# the second boot knows of the first one is the clock's year. TAP.
+# In a machine that boots twice, with programs at work when it does, and is killed in the end. The
+# second boot knows of the first one by the clock's year. TAP.
 # shellcheck source=tests/machines/guest-use.sh
 . /guest-use.sh
 

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # For the scripts of this folder: one machine of `mimic vm`, and its results as TAP. The caller has read
-# tests/scripts/tap.sh, and $cache is where what is downloaded stays.
+# tests/scripts/tap.sh, and $cache is where downloaded files stay.
 
 # machine NAME OPTION... -- COMMAND: its output in $work/output, the kernel's messages in $work/dmesg
 machine()
@@ -13,8 +13,8 @@ machine()
 		--dmesg "$work/dmesg" "$@" >"$work/output" 2>"$work/errors"
 }
 
-# libraries_of PROGRAM: options by which a machine has what a program that is not static needs. There it is started
-# as `$(ls /ld-linux-*) --library-path / /PROGRAM`.
+# libraries_of PROGRAM: options that give a machine the libraries of a program that is not static. There it
+# is started as `$(ls /ld-linux-*) --library-path / /PROGRAM`.
 libraries_of()
 {
 	ldd "$1" | grep -o '/[^ ]*' | sed 's/^/--file /'

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# For the scripts of this folder: static programs for a machine, of what is compiled here already, or is compiled
-# anew for another architecture. The caller has read machine.sh.
+# For the scripts of this folder: static programs for a machine, of objects that are there already, or are
+# compiled anew for another architecture. The caller has read machine.sh.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
 archives="libcommon.a libmaple.a libdare.a libvirgo.a libmimic.a"

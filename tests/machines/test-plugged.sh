@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # Functions that are plugged into a running machine and taken out of it, whose daemon is killed, whose machine
-# reboots or is killed: what the drivers and programs do, and how it works again. x86-64: Debian's riscv64
+# reboots or is killed: how drivers and programs end, and that they work again. x86-64: Debian's riscv64
 # kernel has no hot plug. TAP.
 # usage: test-plugged.sh BUILD CACHE
 set -u
@@ -20,7 +20,7 @@ sockets=(maple dare virgo memory)
 plugged=0
 first_port=1
 
-# write_qemu ARGUMENT...: the machine's QEMU, with more arguments and a socket for what the host does.
+# write_qemu ARGUMENT...: the machine's QEMU, with more arguments and a socket for the host's commands.
 write_qemu()
 {
 	local root=$cache/qemu-x86_64/root
@@ -43,7 +43,7 @@ slots() # as arguments
 	done
 }
 
-# qmp COMMAND ARGUMENTS: both JSON; what QEMU answers is an error or nothing
+# qmp COMMAND ARGUMENTS: both JSON; prints QEMU's error or nothing
 qmp()
 {
 	python3 - "$work/qmp" "$1" "$2" <<'PYTHON'
@@ -87,7 +87,7 @@ start_serving()
 	return 1
 }
 
-# The slot is free when the machine has let go of what was in it, which is later than the driver's end.
+# The slot is free when the machine has let go of the function in it, which is later than the driver's end.
 plug_one() # plug_one SOCKET PORT
 {
 	for _ in $(seq 50); do
@@ -137,7 +137,7 @@ kill_machine()
 	kill -9 "$(cat "$work/qemu.pid")"
 }
 
-# serve REQUEST: what the machine asks for
+# serve REQUEST: does the machine's request
 serve()
 {
 	case $1 in

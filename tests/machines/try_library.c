@@ -363,7 +363,7 @@ static void try_calls(void)
 	close(node);
 }
 
-/* All lanes that there are, full of what is no command. */
+/* All lanes that there are, full of words at random. */
 static int be_hostile(void)
 {
 	int node = open(NODE, O_RDWR | O_CLOEXEC);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A device that reads a process's pages while the process changes what is there, by all the calls that
- * do: never is what has gone read by an access that begins afterwards. TAP.
+ * A device that reads a process's pages while the process changes those pages, by all the calls that
+ * do: an access that begins afterwards never reads an old page. TAP.
  *
  *	try_stale ACCESSES	of the device, each checked
  *
  * Each page has its number of changes in its first word. `begun` and `done` count them, before and after:
- * an access reads at least what was done before it began, at most what was begun when it ended, or 0
+ * an access reads at least `done` as it was when it began, at most `begun` when it ended, or 0
  * where a change was under way.
  */
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * /dev/maple0 as a function of PCI: its calls, and what a program that has it mapped sees when the
+ * /dev/maple0 as a function of PCI: its calls, and the loads of a program that has it mapped when the
  * function goes. One line of TAP for each thing that must hold.
  *
  *	try_unbind MODULE	the PCI driver to be unbound

@@ -6,11 +6,11 @@
 #                "PROGRAM ARGUMENTS"...
 #   run-tests.sh --results FILE --summary
 #
-# A program passes on what its TAP says. It also fails, by its own name, if it
+# A program's results are its TAP's. It also fails, by its own name, if it
 # does not end in time, ends with a status of its own, or gives fewer results
 # than it planned. --timeout is the limit of a program that does not say that it
 # needs more (limit-of.sh). Results are added to FILE, one a line, and to FILE.times how long
-# each program ran, what it had of the processors, and its name; --summary ends the
+# each program ran, its processor time, and its name; --summary ends the
 # stream with its plan and the line "N passed, N failed, N skipped", and exits
 # with 1 if anything failed. With --jobs, N programs run at a time, and with --most up to so many
 # as long as processors are idle: most programs wait most of the time. Results
@@ -23,7 +23,7 @@
 # sanitizer counts at once: these are races that a second run would hide.
 #
 # FILE.failures has each failure and the first lines that the
-# program printed about it; --summary shows both last, because the end of a long log is what people see.
+# program printed about it; --summary shows both last, because people see the end of a long log.
 set -u
 
 here=$(dirname "$(realpath "$0")")
@@ -150,7 +150,7 @@ function tell_unsaid() {
 	kind = toupper(text) ~ /# *SKIP/ ? "skip" : bad ? "fail" : "pass"
 	if (kind == "fail")
 		failures++
-	# what a program printed before its result belongs to that result
+	# lines that a program printed before a result belong to that result
 	failing = failing || kind == "fail"
 	verdict(kind, text)
 	after_result()
@@ -192,7 +192,7 @@ milliseconds()
 	printf '%d' $((minutes * 60000 + 10#${rest/[.,]/}))
 }
 
-# A program's output, then how it ended, its limit, how long it took and what it had of
+# A program's output, then how it ended, its limit, how long it took and its time on
 # the processors, in milliseconds.
 run_program()
 {
@@ -307,7 +307,7 @@ give_up_lost()
 	tell_results
 }
 
-# Until one more program may be started. A new one shows within a third of a second what it takes.
+# Until one more program may be started. A new one shows its load within a third of a second.
 wait_for_room()
 {
 	local tick=0

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Sourced by test scripts: results as TAP, a scratch directory $work, a daemon.
 # Its first argument is the script's: the build directory; else $O, else build.
-# A test leaves what it saw in $work/output and $work/errors.
+# A test leaves a command's output in $work/output and $work/errors.
 ulimit -c 0
 build=$(cd "${1:-${O:-build}}" && pwd) || exit 2
 cd "$(dirname "$0")/../.." || exit 2

@@ -8,7 +8,7 @@ set -u
 . "$(dirname "$0")/tap.sh"
 mimic=$build/bin/mimic
 
-# try STATUS NAME WORD...: the exit status of mimic; what it says is in $work/output.
+# try STATUS NAME WORD...: the exit status of mimic; its output is in $work/output.
 try() {
 	local wanted=$1 name=$2 status
 	shift 2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# mimic compare: what moved between two reports of mimic sim, and why. Usage: test-compare.sh BUILD
+# mimic compare: the changes between two reports of mimic sim, and why. Usage: test-compare.sh BUILD
 # shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/tap.sh"
 
@@ -19,7 +19,7 @@ report()
 	timeout -k 2 60 "$mimic" sim --json -o "$work/$name.json" "$@" >/dev/null 2>"$work/errors"
 }
 
-# row WORDS...: a line of the output has them, whatever is between them
+# row WORDS...: a line of the output has them, with any text between them
 row()
 {
 	local pattern=$*
@@ -52,7 +52,7 @@ run "$work/small.json" "$work/small.json" && ! grep -q 'l1.size' "$work/output" 
 	grep -qx "three: $small -> $small cycles, +0.0 %" "$work/output" && [ "$(grep -c '^[a-z]*: .* cycles' "$work/output")" = 3 ]
 result $? "a report and itself: all phases, and nothing moved"
 
-# 48 rows of 10 elements: a multiplication of each element, whatever the hardware. The base prefetches nothing.
+# 48 rows of 10 elements: a multiplication of each element, on any hardware. The base prefetches nothing.
 streams=("$build/sim/examples/dare/streams" --kernel sddmm --form plain --block 1 --width 16 --uniform 48x10)
 report base --soc dare --mode base "${streams[@]}" && report fre --soc dare "${streams[@]}" &&
 	run --phase plain-1 "$work/base.json" "$work/fre.json" && row "mpu.runahead 0 1" &&

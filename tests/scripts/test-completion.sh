@@ -14,7 +14,7 @@ export MIMIC_SOCKET=$work/socket
 
 mimic=$build/bin/mimic
 
-# offered LINE: what is offered at its end, in $work/output, sorted. Words as bash makes
+# offered LINE: the words offered at its end, in $work/output, sorted. Words as bash makes
 # them: broken at the characters of COMP_WORDBREAKS, which are words of their own.
 offered()
 {
@@ -112,7 +112,7 @@ done >"$work/errors"
 result $? "no_options_of_mimic_behind_a_program"
 cd - >/dev/null || exit 1
 
-# Not a daemon's: what matters is the '@', at which bash breaks words.
+# Not a daemon's: it tests the '@', at which bash breaks words.
 printf '#!/bin/sh\necho "{ \\"name\\":\\"maple@0\\" }"\n' >"$work/stub"
 chmod +x "$work/stub"
 mimic=$work/stub
@@ -164,7 +164,7 @@ else
 	skip "in_a_terminal_by_the_tab_key" "tmux is not installed"
 fi
 
-# in_zsh: each "KEYS|LINE" of standard input: what the line is when zsh has completed these keys
+# in_zsh: each "KEYS|LINE" of standard input: the line after zsh has completed these keys
 in_zsh()
 {
 	env -u TMUX TERM=screen tmux -S "$work/tmux" -f /dev/null new-session -d -x 100 -y 10 \
@@ -197,7 +197,7 @@ else
 	skip "zsh_completes_commands_options_and_devices" "tmux or zsh is not installed"
 fi
 
-# in_fish LINE: what fish offers at its end
+# in_fish LINE: the words that fish offers at its end
 in_fish()
 {
 	PATH=$build/bin:$PATH HOME=$work fish --no-config -c "source completions/mimic.fish; source completions/mimicd.fish; complete -C '$1'" | cut -f 1

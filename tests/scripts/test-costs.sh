@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# Instruction costs of the loops: what is checked in is what the script makes, it is near the
-# counts that were known before, and what it counts as accesses is what the hooks see.
+# Instruction costs of the loops: the file checked in is as the script makes it, is near the
+# counts that were known before, and counts the accesses that the hooks see.
 # Usage: test-costs.sh BUILD
 # shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/tap.sh"
@@ -92,7 +92,7 @@ timed()
 	read -r instructions loads stores mmio_loads mmio_stores prefetches <"$work/output"
 }
 
-# A start for each row and a result; what comes once (arguments, barriers) is less than 20 loads and 100 instructions.
+# A start for each row and a result; once, arguments and barriers: less than 20 loads and 100 instructions.
 elements=512 rows=64
 timed doall 1
 [ $((loads - 3 * elements - rows)) -ge 0 ] && [ $((loads - 3 * elements - rows)) -lt 20 ] &&
@@ -143,7 +143,7 @@ else
 	result $? "$name"
 fi
 
-# Two loops that differ by ten instructions, whatever a compiler makes of them; a function that is inlined in one of
+# Two loops that differ by ten instructions, with any compiler; a function that is inlined in one of
 # the two compiles only; one of which gcc makes a copy; a variable whose address is given away.
 cat >"$work/own.c" <<'END'
 #include <stdint.h>

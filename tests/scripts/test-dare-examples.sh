@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # The DARE example programs: right results on real and generated matrices, in
-# every form and block size and on both transports; their counters; what they say
-# to bad input. TAP.
+# every form and block size and on both transports; their counters; their errors
+# for bad input. TAP.
 # usage: test-dare-examples.sh BUILD-DIRECTORY
 set -u
 # shellcheck source=tests/scripts/tap.sh
@@ -76,7 +76,7 @@ for kernel in spmm sddmm; do
 	done
 done
 
-# --- what is printed ---------------------------------------------------------
+# --- the output --------------------------------------------------------------
 
 # An arrow of one full column: 1000 rows, 62.5 groups of 16; each row is next to the last one.
 {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # examples/dare/run: programs of DARE's instructions in text files, on both transports,
-# and what it says to bad input and to instructions that fail. TAP on stdout.
+# and its errors for bad input and for instructions that fail. TAP on stdout.
 #
 #   test-dare-programs.sh [BUILD]     BUILD: the build directory; else $O, else build
 set -u

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # The instruction streams of the DARE paper's kernels: right results in every form, block size and width, also where
-# blocks and tiles are cut off; which instructions they dispatch, in which order; what they say to bad input. TAP.
+# blocks and tiles are cut off; the instructions that they dispatch, in order; errors for bad input. TAP.
 # usage: test-dare-streams.sh BUILD-DIRECTORY
 set -u
 # shellcheck source=tests/scripts/tap.sh

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # The example programs and the demo: right results on real and generated
-# matrices, in every form and on both transports, and what they say to bad input. TAP.
+# matrices, in every form and on both transports, and their errors for bad input. TAP.
 # usage: test-examples.sh BUILD-DIRECTORY
 set -u
 # shellcheck source=tests/scripts/tap.sh
@@ -208,7 +208,7 @@ result $? "a wrong configuration is refused by line"
 refused "the options config and devices belong to the embedded transport" \
 	spmv --transport daemon --config artifact --kronecker 4
 result $? "a configuration for the daemon is refused"
-# root may read everything, so it becomes a user who owns nothing here
+# root may read everything, so it becomes a user that owns nothing here
 [ "$(id -u)" = 0 ] && as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 if "${as[@]}" test -x "$build/examples/maple/spmv" 2>/dev/null; then
 	printf '[maple]\nprofile = paper\n' >"$work/closed.ini"

@@ -154,7 +154,7 @@ change, model, lowest = map(float, sys.argv[1:])
 sys.exit(abs(change - 100 * (lowest / model - 1)) > .2)
 PYTHON
 result $? "each end has the change of each row, in percent"
-# The plain form has a row for each multiplication then, which is what a larger densification is measured against.
+# The plain form has a row for each multiplication then; a larger densification is measured against it.
 [[ $(column "$effects" --merge D16) == +* ]]
 result $? "what begins with -- is an option of the program"
 [ "$(fields "$work/ranges/shapes.csv" | cut -f 1 | tr '\n' ' ')" = 'id D17 D18 D19 D20 D21 D22 D25 ' ] &&

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# make figures on small inputs: the table, the plots, what is told. The real inputs take a
+# make figures on small inputs: the table, the plots, the messages. The real inputs take a
 # minute, and their orderings are gates of make figures itself. Usage: test-figures.sh BUILD
 # shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/tap.sh"
@@ -53,7 +53,7 @@ fields()
 		}' "$1"
 }
 
-# column FILE ROW NAME: what a row, by its first field, has in the column of that name
+# column FILE ROW NAME: the value of a row, by its first field, in the column of that name
 column()
 {
 	fields "$1" | awk -F'\t' -v row="$2" -v name="$3" '
@@ -204,8 +204,8 @@ grep -vxFf docs/timing-maple.md "$work/bars" >"$work/output"
 [ -s "$work/bars" ] && [ ! -s "$work/output" ]
 result $? "docs/timing-maple.md has the error bars that are checked in"
 
-# Systems that are as the paper's are not: all gates must see it, but the one of what no system is in. BFS loses anyway on
-# graphs that fit into the L2.
+# Systems that differ from the paper's: all gates must see it, but the one that depends on no
+# system. BFS loses anyway on graphs that fit into the L2.
 grep '^name,' bench/figures/null_models.csv >"$tables/null_models.csv"
 grep '^id,' bench/figures/nulls.csv >"$tables/nulls.csv"
 awk -F, -v OFS=, '

@@ -11,7 +11,7 @@ fi
 
 state=$work/state
 
-# starts ARGUMENTS...: mimicd at $work/socket; what it says is in $work/daemon
+# starts ARGUMENTS...: mimicd at $work/socket; its messages are in $work/daemon
 starts()
 {
 	# Forgets the messages of the mimicd before.

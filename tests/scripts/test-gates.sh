@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# An access of `mimic run` leaves the program's vector registers alone until it says so: what it comes to is compiled
-# without them, and calls other libraries through gates (libmimic/base/vectors.h). TAP.
+# An access of `mimic run` leaves the program's vector registers alone until it says so: the code of an access
+# is compiled without them, and calls other libraries through gates (libmimic/base/vectors.h). TAP.
 # usage: test-gates.sh BUILD
 set -u
 # shellcheck source=tests/scripts/tap.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # The report of make check-kernel on a machine that ends before its tests do. QEMU is replaced by a
-# script that prints what a guest printed, and leaves a console that a kernel left.
+# script that prints a guest's output, and leaves a console that a kernel left.
 # Usage: test-guest-report.sh BUILD
 # shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/tap.sh"
@@ -10,7 +10,7 @@ consoles=$PWD/tests/scripts/console
 mkdir "$work/bin" "$work/kernel"
 touch "$work/kernel/vmlinux" "$work/initramfs"
 echo 6.12.0-canned >"$work/kernel/release"
-# boot.sh packs the command with it, and is not what is tested here.
+# boot.sh packs the command with it, and is not tested here.
 printf '#!/bin/sh\ncat >/dev/null\n' >"$work/bin/cpio"
 cat >"$work/bin/qemu-system-x86_64" <<'EOF'
 #!/bin/sh
@@ -42,7 +42,7 @@ ok 1 refused.an_exchange_dies_of_sigbus
 EOF
 }
 
-# canned STATUS CONSOLE: how QEMU ends, and what it leaves; its output comes from standard input
+# canned STATUS CONSOLE: how QEMU ends, and the console it leaves; its output comes from standard input
 canned() {
 	rm -rf "$work/canned" "$work/log" "$work/results"
 	mkdir "$work/canned"
@@ -58,7 +58,7 @@ run() {
 		>"$work/output" 2>"$work/errors"
 }
 
-# results FILE: "kind text" of each result, after what test-guest-report.sh expects
+# results FILE: "kind text" of each result; standard input has those expected
 results_are() {
 	tr '\t' ' ' <"$work/results" >"$work/found"
 	diff -u - "$work/found" >>"$work/errors"

@@ -27,7 +27,7 @@ int main(void)
 }
 END
 
-# 16 pointers are what a queue holds, and what README had them fetch; here it is 40.
+# A queue holds 16 pointers, as many as README's program fetched; here it is 40.
 cat >"$work/library.c" <<'END'
 #include <maple.h>
 int main(void)
@@ -46,7 +46,7 @@ END
 gcc -O1 -o "$work/plain" "$work/plain.c" || exit 2
 gcc -O1 -Ilibmaple -o "$work/library" "$work/library.c" "$build/lib/libmaple.so.0" -Wl,-rpath,"$build/lib" || exit 2
 
-# run [NAME=VALUE...] COMMAND... (the outer redirection takes what the shell says of a signal)
+# run [NAME=VALUE...] COMMAND... (the outer redirection takes the shell's message of a signal)
 run()
 {
 	{ timeout -k 5 30 env "$@" >"$work/output" 2>"$work/errors"; } 2>/dev/null

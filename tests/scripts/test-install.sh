@@ -286,7 +286,7 @@ every_function_of_libmimic_has_a_page() {
 	pages_of "$(sed -n 's/^[a-z].*[ *]\(mimic_[a-z0-9_]*\)(.*/\1/p' libmimic/mimic.h)"
 }
 
-# exports_are_the_header PREFIX HEADER...: what the library exports, and nothing else
+# exports_are_the_header PREFIX HEADER...: the library exports its functions, and nothing else
 exports_are_the_header() {
 	declared "$@" | sort > "$root/declared"
 	nm -D --defined-only "$prefix/lib/lib$1.so.0" | sed -n 's/.* [A-Z] \([^@]*\)@@.*/\1/p' |
@@ -324,7 +324,7 @@ plugin_of_the_example() {
 	PKG_CONFIG_PATH=$prefix/lib/pkgconfig make -s -C "$root/plugin" CFLAGS='-O2 -Wall -Wextra -Werror' || return 1
 	[ "$("$prefix/bin/mimic" run --plugin "$root/plugin/libchecksum.so" "$root/plugin/program" hello)" = 532 ] ||
 		return 1
-	# It brings its own copies of what devices share, and shows nothing but itself.
+	# It brings its own copies of the code that devices share, and shows nothing but itself.
 	[ "$(nm -D --defined-only "$root/plugin/libchecksum.so" | wc -l)" = 1 ]
 }
 # The program that counts costs, and the files that it needs, lie in the install tree.
@@ -451,7 +451,7 @@ gcc -o first first.c $(pkg-config --cflags --libs libmaple) -pthread
 MIMIC_TRANSPORT=embedded ./first | grep 'embedded: right'
 SCRIPT
 cat > "$root/no-ldconfig.sh" <<'SCRIPT'
-# A user who may write to /usr/local and may not run ldconfig.
+# A user that may write to /usr/local and may not run ldconfig.
 make -s O="$1" LDCONFIG=false install 2>"$2/errors" && cat "$2/errors" &&
 	grep -q 'not find the libraries in /usr/local/lib yet. As root, run: ldconfig' "$2/errors"
 SCRIPT

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# Folders use only what scripts/layers.txt lets them use; and the check sees it where they do not. TAP.
+# Folders use only the folders that scripts/layers.txt allows them; the check sees it where they do not. TAP.
 # usage: test-layers.sh [BUILD-DIRECTORY]
 set -u
 # shellcheck source=tests/scripts/tap.sh

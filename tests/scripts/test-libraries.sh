@@ -53,7 +53,7 @@ without_a_needed_one_there_is_one_line_and_no_file()
 	! find_libraries ini.h && lines 1 && grep -q '^mimic: inih is needed (Debian: libinih-dev)' "$work/errors" && [ ! -e "$work/libraries.mk" ]
 }
 
-# package NAME VERSION FLAGS LIBRARIES: what pkg-config knows
+# package NAME VERSION FLAGS LIBRARIES: makes pkg-config's file of it
 package()
 {
 	printf 'Name: %s\nDescription: %s\nVersion: %s\nCflags: %s\nLibs: %s\n' "$1" "$1" "$2" "$3" "$4" >"$work/pc/$1.pc"

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/tap.sh"
 pages=$build/man
 
-# manual FILE...: scripts/manual on these headers; $work/pages gets what it makes
+# manual FILE...: scripts/manual on these headers; $work/pages gets the pages
 manual()
 {
 	rm -rf "$work/pages" && mkdir "$work/pages" &&
@@ -181,7 +181,7 @@ if [ ! -e "$pages/mimic.1" ]; then
 	exit
 fi
 
-# Functions of the shared libraries that a public header declares: by the symbols, not by what makes the pages.
+# Functions of shared libraries that a public header declares: by the symbols, not by the pages' generator.
 make -s --no-print-directory O="$build" print-manual-headers >"$work/headers" 2>"$work/errors"
 for library in "$build"/lib/lib*.so; do
 	nm -D --defined-only "$library" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }'

@@ -30,7 +30,7 @@ diff -rq "$work/before" "$tree" >"$work/errors"
 	[ "$(diff "$work/before/devices/kinds.def" "$tree/devices/kinds.def" | grep -c '^[<>]')" = 1 ]
 result $? "one_line_elsewhere_is_all_that_it_needs"
 
-# number FIELD DEVICE: what devices/DEVICE/DEVICE_registers.h defines DEVICE_FIELD as
+# number FIELD DEVICE: the value of DEVICE_FIELD in devices/DEVICE/DEVICE_registers.h
 number() { sed -n "s/^#define ${2^^}_$1 \\([0-9a-fx]*\\).*/\\1/p" "$tree/devices/$2/$2_registers.h"; }
 cp -a "$tree" "$work/two"
 (tree=$work/two && "$tree/scripts/new-device.sh" gadgetry && number MAGIC gadget && number MAGIC gadgetry &&

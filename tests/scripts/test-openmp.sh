@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# OpenMP under mimic sim: results are those of plain loops, cycles follow from the schedule, and what there is not is refused.
+# OpenMP under mimic sim: results as of plain loops, cycles by the schedule; missing functions are refused.
 #
 #   test-openmp.sh [BUILD]     BUILD: the build directory; else $O, else build
 set -u
@@ -109,7 +109,7 @@ else
 	result $? "$name"
 fi
 
-# --- what there is not -----------------------------------------------------------------------------
+# --- missing functions -----------------------------------------------------------------------------
 
 # lacks FUNCTIONS WORDS BODY: main() with it is refused by name, before it runs
 lacks()

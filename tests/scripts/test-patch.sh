@@ -73,7 +73,7 @@ for way in embedded daemon; do
 	result $? "$way: a_thread_that_is_cancelled_in_an_access_leaves_its_stack_to_its_cleanup_handlers"
 done
 transport=(--transport embedded)
-# It may change what we do not keep.
+# It may change registers that we do not keep.
 printf '#include <time.h>\nint clock_gettime(clockid_t i, struct timespec *t) { (void)i; t->tv_sec = time(0); t->tv_nsec = 0; return 0; }\n' |
 	gcc -O2 -shared -fPIC -o "$work/clock.so" -x c -
 run env LD_PRELOAD="$work/clock.so" "$programs/vectors" && grep -q "each access keeps all vector registers, .*: clock_gettime() is not" "$work/errors"

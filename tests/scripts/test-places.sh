@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# Where mimicd listens for a user who is not root. TAP on stdout.
+# Where mimicd listens for a user other than root. TAP on stdout.
 #
 #   test-places.sh [BUILD]   BUILD: the build directory; else $O, else build
 set -u

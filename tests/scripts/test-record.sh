@@ -107,7 +107,7 @@ result $? "a_virgo_with_another_queue_differs"
 refused "no such parameter" replay --set colour=3 "$work/spmv.mimic"
 result $? "a_parameter_that_is_none_is_refused"
 
-# --- what is printed ------------------------------------------------------------------------------------
+# --- the output -----------------------------------------------------------------------------------------
 run replay --json "$work/spmv.mimic"
 [ $? = 0 ] && grep -q '"identical": *true' "$work/output" && grep -q '"end": *"whole"' "$work/output"
 result $? "json_says_the_same"

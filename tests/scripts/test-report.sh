@@ -15,7 +15,7 @@ run() # run ARGUMENTS...: mimic with them; what it prints is in $work/output and
 	timeout 20 "$mimic" "$@" >"$work/output" 2>"$work/errors"
 }
 
-# --- the demo writes what the report reads -------------------------------------------------
+# --- the demo writes the report's input ----------------------------------------------------
 timeout -k 2 60 "$build/bin/mimic-demo" --scale 11 --output "$work/run.json" >"$work/output" 2>"$work/errors"
 status=$?
 [ $status = 0 ] && grep -q '^All verified' "$work/output" && python3 - "$work/run.json" <<'PYTHON'

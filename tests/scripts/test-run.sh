@@ -25,7 +25,7 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# result STATUS NAME: the output of what was tried is in $dir/out.
+# result STATUS NAME: the output of the command is in $dir/out.
 result() {
 	count=$((count + 1))
 	if [ "$1" = 0 ]; then

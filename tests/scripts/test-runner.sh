@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# run-tests.sh ends, and has a result of each program, whatever happens to the programs.
+# run-tests.sh ends, and has a result of each program, however the programs end.
 # Usage: test-runner.sh BUILD
 # shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/tap.sh"

@@ -18,7 +18,7 @@ run()
 	timeout -k 5 100 "$mimic" sim --soc dare --json -o "$work/$report.json" "$@" >"$work/output" 2>"$work/errors"
 }
 
-# holds EXPRESSION...: of r, the reports by name; t(NAME) and d(NAME): what the device has counted in time, and its model
+# holds EXPRESSION...: of r, the reports by name; t(NAME) and d(NAME): counts in time, and of the model
 holds()
 {
 	python3 - "$work" "$@" 2>>"$work/errors" <<'EOF'
@@ -158,7 +158,7 @@ cmp "$work/untraced.json" "$work/traced.json" >>"$work/errors" && cp "$work/trac
 	run traced --trace "$work/trace" "${traced[@]}" && cmp "$work/first_trace" "$work/trace" >>"$work/errors"
 result $? "a trace changes no number, and two have the same bytes"
 
-# --- what stays when the program closes the device ----------------------------------------------------
+# --- counts stay when the program closes the device ---------------------------------------------------
 run closed --mode fre "$streams" --kernel spmm --form plain --block 1 --width 16 --uniform 64x3 &&
 	python3 - "$work/closed.json" >>"$work/errors" 2>&1 <<'EOF'
 import json, sys

@@ -59,7 +59,7 @@ result $? "eight through eight"
 run uneven "${slow[@]}" --devices maple:64 "$program" streams 63:24 5:16 && says "2328 1528"
 result $? "any two of 64"
 
-# --- what is counted -----------------------------------------------------------------------------
+# --- the counters --------------------------------------------------------------------------------
 
 found '[d["name"] for d in run(uneven)["devices"]] == ["maple5", "maple63"]' \
 	'all(device(run(uneven), 5)["maple"][n] == 16 for n in ("produced", "consumed", "fetched"))' \

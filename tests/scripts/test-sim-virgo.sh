@@ -19,8 +19,8 @@ run()
 	timeout -k 5 100 "$mimic" sim --soc virgo --json -o "$work/$report.json" "$@" >"$work/output" 2>"$work/errors"
 }
 
-# holds EXPRESSION...: of r, the reports by name; t(NAME) and d(NAME): what the device has counted in time, and its model, in the
-# last phase; whole(NAME): in time, in the whole run
+# holds EXPRESSION...: of r, the reports by name; t(NAME) and d(NAME): counts in time, and of the model,
+# in the last phase; whole(NAME): in time, in the whole run
 holds()
 {
 	python3 - "$work" "$@" 2>>"$work/errors" <<'EOF2'
@@ -192,7 +192,7 @@ run one-bank "${exact[@]}" "${shared[@]}" threads 0 && run four-banks "${exact[@
 		"max(c['cycles'] for c in phase('one-bank')['cores'][1:]) - max(c['cycles'] for c in phase('four-banks')['cores'][1:]) == 3"
 result $? "threads of one bank wait for each other, threads of four do not"
 
-# --- what a program sees of the unit ---------------------------------------------------------------
+# --- the unit as a program sees it -----------------------------------------------------------------
 
 [ "$(timeout 20 "$mimic" sim --soc virgo "$pages" unfenced 2>"$work/errors")" = busy ] &&
 	[ "$(timeout 20 "$mimic" sim --soc virgo --set matrix.synchronous=1 "$pages" unfenced 2>"$work/errors")" = over ]

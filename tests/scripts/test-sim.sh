@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# mimic sim: programs in virtual time, what is counted of them, and what cannot run.
+# mimic sim: programs in virtual time, their counters, and programs that cannot run.
 #
 #   test-sim.sh [BUILD]     BUILD: the build directory; else $O, else build
 set -u
@@ -34,7 +34,7 @@ EOF
 # Where cycles and lines are counted by hand, without walks of the page table.
 no_tlb=(--set core.translation=0)
 
-# --- what is counted: a thousand accesses, in lines of 16 bytes --------------------------
+# --- counters: a thousand accesses, in lines of 16 bytes ---------------------------------
 
 run "${no_tlb[@]}" "$programs/counts" && [ "$(cat "$work/output")" = "3000 1" ] &&
 	found words 'c["loads"] == 1000' 'c["stores"] == 0' 'c["l1_misses"] == 250' 'c["l1_hits"] == 750' &&
@@ -79,7 +79,7 @@ done
 [ $status = 0 ]
 result $? "a table of costs: 7 instructions for two accesses are 3500 for a thousand, exactly"
 
-# --- what no table has -----------------------------------------------------------------------
+# --- code without a table --------------------------------------------------------------------
 
 run "$programs/counts" && python3 - "$work/report.json" "$work/errors" >>"$work/output" 2>&1 <<'EOF'
 import json, re, sys
@@ -179,7 +179,7 @@ result $? "dlopen() of a library that is there already"
 (cd "$work/shared" && gcc -shared -o other.so read.o $("$mimic" cflags --libs) && gcc -O2 -I"$build/include" -c -o only.o -x c - <<<"$(sed 's/: read_all;/: 0;/' main.c)" &&
 	gcc -o only only.o read.o -L. $("$mimic" cflags --libs)) >"$work/output" 2>"$work/errors"
 head -n 1 "$work/costs.csv" >"$work/header.csv"
-# Another one has the same function twice as long in a table of its own: what lies where it was has costs of its own.
+# Another one has the same function twice as long in its own table: code at the same place has its own costs.
 sed 's/sum += words/sum += 2 * words/' "$work/shared/read.c" >"$work/shared/twice.c"
 cat >"$work/shared/again.c" <<'EOF'
 #include <dlfcn.h>
@@ -249,11 +249,11 @@ result $? "maple-fpga: cycles of memcpy(), memmove(), memset(), memcmp(), memchr
 cycles maple-fpga strlen 2+128*7 strcmp 2+128*10 strncmp 2+128*11 strchr 2+128*12 strrchr 2+128*12 strcpy 2+128*9 \
 	strncpy 2+128*10
 result $? "maple-fpga: cycles of strlen(), strcmp(), strchr(), strcpy() and others"
-# First the zero byte is stored, 3 instructions with what it costs in no table; then a byte is read, and a text copied.
+# First the zero byte is stored, at 3 instructions, as in no table; then a byte is read, and a text copied.
 cycles maple-fpga strcat 3+2+7+128*9 strncat 3+2+7+128*10
 result $? "maple-fpga: cycles of strcat(), strncat()"
 # As they are made of those above: strnlen() is as memchr(), memccpy() is memchr() and then memcpy(), and the copies of a text
-# first find its end. Their new memory is in no cache, so that only what they read is counted.
+# first find its end. Their new memory is in no cache, so that only their reads are counted.
 cycles maple-fpga mempcpy 2+128*5 bzero 2+128*3 bcopy 2+128*5 bcmp 2+128*6 memccpy 2+128*9+2+128*5 strnlen 2+128*9 \
 	stpcpy 2+128*9 stpncpy 2+128*10 &&
 	found strdup 'c["loads"] == 256' 'c["stores"] == 129' && found strndup 'c["loads"] == 256' 'c["stores"] == 129'
@@ -499,7 +499,7 @@ result $? "main() returns, a thread calls exit(), main() calls pthread_exit(), c
 ends 6 - _exit && grep -q "did not come to exit()" "$work/errors" && ends 134 - crash
 result $? "_exit() and a signal: the status is the program's, and it is said that there is no report"
 
-# Each byte of what the program shares with the command: enormous counts, names without an end.
+# Each byte of the memory that the program shares with the command: enormous counts, names without an end.
 survives() # survives BYTE OPTIONS...
 {
 	run "${@:2}" "$programs/scribble" fill "$1"
@@ -514,7 +514,7 @@ result $? "nor can it make these files shorter"
 ends 0 ended times
 result $? "joins and condition variables with a time limit"
 
-# --- what does not end well ------------------------------------------------------------------------
+# --- programs that end badly -----------------------------------------------------------------------
 
 # stuck TEXT... -- ARGUMENTS...: exit status 2, and each text on standard error
 stuck()
@@ -722,7 +722,7 @@ result $? "a trace in cycles, with every word; two runs give the same bytes"
 
 # --- another compiler -------------------------------------------------------------------------------------
 
-# 1000 loads, 1000 stores, an atomic of 16 bytes and a copy of 4 KiB, whatever compiles it.
+# 1000 loads, 1000 stores, an atomic of 16 bytes and a copy of 4 KiB, by any compiler.
 cat >"$work/compiled.c" <<'PROGRAM'
 #include <string.h>
 volatile int a[1000];

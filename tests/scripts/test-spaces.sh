@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# Paths with spaces: of the build directory, of what is installed. TAP.
+# Paths with spaces: of the build directory, of installed files. TAP.
 # usage: test-spaces.sh BUILD
 set -u
 # shellcheck source=tests/scripts/tap.sh

@@ -199,7 +199,7 @@ result $? "a_program_without_instrumentation_is_told"
 ! compgen -G "$TMPDIR/mimic-sweep-*" >/dev/null
 result $? "nothing_is_left_in_tmp"
 
-# A program that only spins, and what is left of it when somebody ends the command.
+# A program that only spins; none of it is left when a signal ends the command.
 cat >"$work/spins.c" <<'EOF2'
 static volatile int flag;
 

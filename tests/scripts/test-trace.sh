@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# mimic trace: what it writes of example programs is whole, and it behaves as the program does.
+# mimic trace: traces of example programs are whole, and the command behaves as the program does.
 #
 #   test-trace.sh [BUILD]     BUILD: the build directory; else $O, else build
 set -u
@@ -27,7 +27,7 @@ checked()
 	run "$@" && "$check" "$work/trace.json" >"$work/found" 2>>"$work/errors"
 }
 
-# found NAME: what check_trace has counted
+# found NAME: the count of check_trace
 found()
 {
 	awk -v name="$1" '$1 == name { print $2 }' "$work/found"

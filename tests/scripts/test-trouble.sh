@@ -85,7 +85,7 @@ a_file_that_cannot_be_written_is_named()
 	one_line 1 "$mimic" trace -o /dev/full "$program" && grep -q '^mimic: /dev/full: No space left on device' "$work/errors"
 }
 
-# Of a tmpfs: 1 MB, less than what is installed.
+# Of a tmpfs: 1 MB, less than the installed files.
 an_install_on_a_full_disk_fails_and_says_where()
 {
 	mkdir "$work/small" && mount -t tmpfs -o size=1m tmpfs "$work/small" &&

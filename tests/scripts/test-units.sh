@@ -16,7 +16,7 @@ is_understood() # is_understood UNIT
 	systemd-analyze verify --man=no "$work/$1.service" >"$work/output" 2>"$work/errors" && [ ! -s "$work/errors" ]
 }
 
-# exposure UNIT: ten times what systemd-analyze finds
+# exposure UNIT: ten times the value that systemd-analyze finds
 exposure() {
 	systemd-analyze security --offline=true "$work/$1.service" 2>/dev/null | sed -n 's/.*exposure level.*: \([0-9]*\)\.\([0-9]\) .*/\1\2/p'
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# bench/figures/virgo_counts.csv: it is what make figures-virgo-counts makes, and what the geometry of the tile fixes is
-# there as counted by hand. Usage: test-virgo-counts.sh BUILD
+# bench/figures/virgo_counts.csv: it is as make figures-virgo-counts makes it, and counts that the tile's
+# geometry fixes are there as counted by hand. Usage: test-virgo-counts.sh BUILD
 # shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/tap.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # The Virgo example programs: right results in every form, type and size, on
-# clusters of several kinds and on both transports; their counters; what they say to
-# bad input and to a unit that fails. TAP.
+# clusters of several kinds and on both transports; their counters; their errors
+# for bad input and for a unit that fails. TAP.
 # usage: test-virgo-examples.sh BUILD-DIRECTORY
 set -u
 # shellcheck source=tests/scripts/tap.sh
@@ -92,7 +92,7 @@ for name in heterogeneous small bytes halves; do
 	result $? "gemm_two_units is right on the cluster '$name'"
 done
 
-# --- what is printed ---------------------------------------------------------
+# --- the output --------------------------------------------------------------
 
 # Four tiles of C, each of two steps of 32 KB.
 run gemm --transport embedded --type fp32 --unit 0 --form dma --size 128x128x128 && awk '
@@ -203,7 +203,7 @@ int virgo_matmul_tile(struct virgo *virgo, unsigned int unit, unsigned int flags
 		dlsym(RTLD_NEXT, "virgo_matmul_tile");
 	static int calls;
 
-	return next(virgo, unit, ++calls == 2 ? 0 : flags, tile);	/* forgets what the tile had */
+	return next(virgo, unit, ++calls == 2 ? 0 : flags, tile);	/* forgets the tile's values */
 }
 SOURCE
 then
