@@ -39,7 +39,7 @@ void bench_report(const struct bench_row *row);
 int bench_finish(const char *output);
 
 struct json_object;
-/* What --output has written in an earlier run: bench_finish() says which rows have moved since. */
+/* The file of --output of an earlier run: bench_finish() says which rows have moved since. */
 void bench_base_read(const char *path);
 void bench_base_compare(struct json_object *results);
 

@@ -35,7 +35,7 @@ bool mimicd_lane_is_blocked(const struct mimicd_lane *lane);
 
 /* The lane that an order word names. NULL: it is gone. */
 struct mimicd_lane *mimicd_lane_find_ordered(const struct mimicd_lane *lane, uint64_t word);
-/* Are the posts done that the lane waits for by an order word? */
+/* Are the commands done that the lane waits for by an order word? */
 bool mimicd_lane_may_go_on(const struct mimicd_lane *lane);
 
 /* Is there something on it that can be done now? */

@@ -1,5 +1,5 @@
-# The paper's instruction streams (examples/dare/streams): natively, and once more for `mimic sim`. Only the file
-# that reads the time is compiled with its flags, as `mimic sim` wants some of a program to be: the host's own loads and address
+# The paper's instruction streams (examples/dare/streams): natively, and once more for `mimic sim`. Only the file that
+# reads the time is compiled with its flags, as `mimic sim` wants some of a program to be: the host's own loads and address
 # arithmetic take no time.
 
 STREAMS_TIMED := examples/dare/streams/measure.c

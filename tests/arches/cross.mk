@@ -1,5 +1,5 @@
 # make ARCH=arm64 or ARCH=riscv64: Debian's cross compiler, and libraries of Debian 13 for it, which are fetched
-# once. Commands that make runs while it builds are of this machine; built programs run there, or by qemu-user.
+# once. Commands that make runs while it builds are of this machine; its products run there, or by qemu-user.
 
 TRIPLET_arm64 := aarch64-linux-gnu
 TRIPLET_riscv64 := riscv64-linux-gnu
