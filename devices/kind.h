@@ -112,7 +112,7 @@ struct mimic_jobs {
 	void (*limit)(void *job, unsigned int steps);
 };
 
-/* A table of mimic list: of devices that somebody uses, or of their contexts, some counters. */
+/* A table of mimic list: of devices that programs use, or of their contexts, some counters. */
 struct mimic_summary {
 	const char *title;	/* of the first column */
 	struct mimic_summary_column {
@@ -220,7 +220,7 @@ struct mimic_kind {
 	bool (*is_for_stores)(const struct mimic_access *load);
 	/*
 	 * Does this access drop translations? A device whose memory is reached through page tables of
-	 * somebody else (a virtual machine) has to drop its translations. NULL: none does.
+	 * another system (a virtual machine) has to drop its translations. NULL: none does.
 	 */
 	bool (*is_flush)(const struct mimic_access *access);
 	/*

@@ -17,7 +17,7 @@ static const struct mimic_register *find_first(const struct mimic_register_block
 	return row->name && row->offset == offset ? row : NULL;
 }
 
-/* A row whose registers of other indices have offsets that index no row, or somebody else's. */
+/* A row whose registers of other indices have offsets that index no row, or another register's. */
 static const struct mimic_register *find_indexed(const struct mimic_register_block *block, uint32_t offset,
 						 unsigned int *index)
 {

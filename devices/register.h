@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The table of a device's registers: a row for each, with all that anybody but the device
+ * The table of a device's registers: a row for each, with all that code outside the device
  * has to know of it. The state of a device, the names in traces and recordings, the pages
  * of the docs, the dictionaries of the fuzzers, and the acts of the bus and its driver on a
  * register come from it; and so do loads and stores.

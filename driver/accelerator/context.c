@@ -94,7 +94,7 @@ static void accelerator_post_flushes(struct mimic_binding *binding, unsigned lon
 }
 
 /*
- * The pages are somebody else's when this returns, so the device must have forgotten them: a
+ * Others may have the pages when this returns, so the device must have forgotten them: a
  * flush that is only on its way would let it read and write them. One that does not come to an end
  * is counted, and no more: the bus has taken the memory from the device's reach already. In silicon
  * nothing has: there a device that does not flush must be reset here, before this returns.

@@ -442,7 +442,7 @@ static void mimic_window_zap(struct mimic_binding *binding, unsigned long start,
  * to zap them sleeps. The reaper then leaves that memory to the process's own end, which is near:
  * it has been killed. For the same reason one without a window gets none any more, as that would
  * have to know of this change; to note it here would not do, as there is no end of a change that
- * somebody else refuses.
+ * another notifier refuses.
  */
 bool mimic_window_may_change(struct mmu_interval_notifier *refusal,
 			     const struct mmu_notifier_range *range, unsigned long sequence)

@@ -65,7 +65,7 @@ struct mimic_pci_device {
 	u32 command_words;
 	u32 response_words;
 	bool is_lost;	/* nobody has answered when somebody looked last */
-	unsigned long seen;	/* jiffies, when it was found that somebody answers */
+	unsigned long seen;	/* jiffies, when it was found that the function answers */
 
 	struct srcu_struct readers;	/* see above */
 	bool is_gone;

@@ -27,7 +27,7 @@
 #define LANES_FEW 4
 /* How often a thread that sleeps looks where there is no interrupt for it. */
 #define LOOK_NS (1 * NSEC_PER_MSEC)
-/* How long it is believed that somebody answers. */
+/* How long it is believed that the function answers. */
 #define SEEN_JIFFIES (HZ / 10)
 
 static unsigned int mimic_pci_lane_index(const struct mimic_pci_device *device,

@@ -1,6 +1,6 @@
-# The paper's instruction streams (examples/dare/streams): natively, and once more for `mimic sim`. Only the file that
-# reads the time is compiled with its flags, as `mimic sim` wants some of a program to be: the host's own loads and address
-# arithmetic take no time.
+# The paper's instruction streams (examples/dare/streams): natively, and once more for `mimic sim`. Only the
+# file that reads the time is compiled with its flags, as `mimic sim` wants some of a program to be: the
+# host's own loads and address arithmetic take no time.
 
 STREAMS_TIMED := examples/dare/streams/measure.c
 STREAMS_OBJ := $(call obj,$(filter-out $(STREAMS_TIMED),$(wildcard examples/dare/streams/*.c)) examples/dare/streams.c)

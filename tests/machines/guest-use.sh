@@ -45,7 +45,7 @@ are_gone()
 	done
 }
 
-works() # works DEVICE: a program of its library verifies what it has done
+works() # works DEVICE: a program of its library verifies its results
 {
 	case $1 in
 	maple*) /maple_spmv --device $1 --uniform 400x8 --form lima ;;

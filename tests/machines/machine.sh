@@ -20,7 +20,7 @@ libraries_of()
 	ldd "$1" | grep -o '/[^ ]*' | sed 's/^/--file /'
 }
 
-compile_modules() # compile_modules ARCH KERNEL TREE: only what has changed
+compile_modules() # compile_modules ARCH KERNEL TREE: only changed files
 {
 	local kernel=$cache/kernel-$1-$2 arguments=()
 	"$build/bin/mimic" vm --cache "$cache" --arch "$1" --kernel "$2" --fetch >"$work/output" 2>"$work/errors" || return

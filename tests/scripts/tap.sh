@@ -18,7 +18,7 @@ if [ -x /usr/bin/python3 ]; then
 	python3() { /usr/bin/python3 "$@"; }
 fi
 
-result() # result STATUS DESCRIPTION: what was printed is shown where it fails
+result() # result STATUS DESCRIPTION: the output is shown where it fails
 {
 	number=$((number + 1))
 	[ "$1" = 0 ] && { echo "ok $number - $2"; return; }

@@ -65,7 +65,7 @@ fields() # fields FILE: with tabs between them; those in quotes may have commas,
 		}' "$1"
 }
 
-column() # column FILE ROW NAME: what a row, by its first field, has in the column of that name
+column() # column FILE ROW NAME: the value of a row, by its first field, in the column of that name
 {
 	fields "$1" | awk -F'\t' -v row="$2" -v name="$3" '
 		NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i }

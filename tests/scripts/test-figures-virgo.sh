@@ -33,7 +33,7 @@ run() # run OUTPUT ARGUMENTS...
 	timeout -k 2 120 "$figures" --build "$build" --tables "$tables" --output "$work/$1" "${@:2}" >"$work/output" 2>"$work/errors"
 }
 
-column() # column FILE ROW NAME: what a row, by its first field, has in the column of that name; fields in quotes may have commas
+column() # column FILE ROW NAME: a row's value, by its first field, in that column; commas in quotes are text
 {
 	sed ':again; s/^\(\([^"]*"[^"]*"\)*[^"]*"[^",]*\),/\1;/; t again' "$1" | awk -F, -v row="$2" -v name="$3" '
 		/^#/ { next }

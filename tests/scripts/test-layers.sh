@@ -16,7 +16,7 @@ cp -r daemon devices driver include libdare libmaple libmimic libvirgo options s
 	cp scripts/*layers* scripts/*.h "$work/tree/scripts/"
 check() { (cd "$work/tree" && scripts/check-layers.sh build >"$work/output" 2>"$work/errors"); }
 
-object() # object FILE CODE: what the compiler makes of CODE stands for FILE's object
+object() # object FILE CODE: CODE, compiled, takes the place of FILE's object
 {
 	echo "$2" | ${CC:-gcc} -x c -c -o "$work/tree/build/obj/${1%.c}.o" - 2>"$work/errors"
 }

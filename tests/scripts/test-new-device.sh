@@ -10,7 +10,7 @@ set -u
 tree=$work/tree
 copy=$tree/build
 
-run() # run COMMAND...: with what it says in $work/output and $work/errors
+run() # run COMMAND...: with its output in $work/output and $work/errors
 {
 	timeout -k 2 100 "$@" >"$work/output" 2>"$work/errors" </dev/null
 }

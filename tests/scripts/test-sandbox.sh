@@ -34,7 +34,7 @@ has() # has NAME VALUE: of the daemon's /proc/PID/status
 	sed -n "s/^$1:[[:space:]]*//p" "/proc/$daemon/status" | grep -qxE "$2"
 }
 
-serves() # serves: programs of each kind, by library and by traps, and what people ask
+serves() # serves: programs of each kind, by library and by traps, and commands of users
 {
 	timeout 60 "$build/examples/virgo/gemm" --transport daemon --form library --size 64x64x64 >"$work/output" 2>"$work/errors" &&
 		timeout 60 "$mimic" run --transport daemon "$build/tests/unmodified/widths" >"$work/output" 2>"$work/errors" &&

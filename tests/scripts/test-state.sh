@@ -19,7 +19,7 @@ cleanup() {
 }
 trap cleanup EXIT
 
-run() # run ARGUMENTS...: mimic with them; what it prints is in $work/output and errors
+run() # run ARGUMENTS...: mimic with them; its output is in $work/output and errors
 {
 	timeout 20 "$mimic" "$@" >"$work/output" 2>"$work/errors"
 }

@@ -11,7 +11,7 @@ count() # count CLANG
 	timeout -k 2 60 python3 bench/figures/virgo/counts/count.py "$build/bench/figures/virgo/streams" "$1" >"$work/made" 2>"$work/errors"
 }
 
-known() # known FILE: without what was compiled, and without rows that only that has
+known() # known FILE: without the compiled counts, and without rows of only those
 {
 	awk -F, -v OFS=, '!/^#/ && ($6 != "" || $7 != 0) { $5 = ""; print }' "$1"
 }

@@ -373,7 +373,7 @@ uint64_t virgo_time_bus_write(struct virgo_timing *timing, unsigned int beats, u
 /* shared.c */
 void virgo_time_shared_init(struct virgo_timing *timing);
 unsigned int virgo_time_bank(const struct virgo_timing *timing, uint32_t address);
-/* The bank's port in this cycle; false: somebody has it. */
+/* The bank's port in this cycle; false: another access has it. */
 bool virgo_time_shared_read(struct virgo_timing *timing, unsigned int bank, uint64_t now);
 bool virgo_time_shared_write(struct virgo_timing *timing, unsigned int bank, uint64_t now);
 /* The DMA engine will write a line at `time`. */
