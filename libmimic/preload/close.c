@@ -3,7 +3,9 @@
  * close and its relatives. The last descriptor of a node may give its instance back. Descriptors of the library itself
  * stay open: a program that closes all that it does not know goes on having the pages that it has mapped.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/close_range.h>
 #include <stdio.h>
@@ -95,8 +97,38 @@ EXPORT int close_range(unsigned int first, unsigned int last, int flags)
 	return result;
 }
 
-/* The kernel has no close_range(), or does not allow it. */
-static void close_each(unsigned int first)
+/* The number that a name in /proc/self/fd is, or -1: it is "." or "..". */
+static int number_of(const char *name)
+{
+	int number = 0;
+
+	if (*name < '0' || *name > '9')
+		return -1;
+	while (*name)
+		number = number * 10 + (*name++ - '0');
+	return number;
+}
+
+/* One part of /proc/self/fd: closes its descriptors from `first` on. true: it has closed one. */
+static bool close_listed(const char *entries, long size, int folder, unsigned int first)
+{
+	bool has_closed = false;
+
+	for (long at = 0; at < size;) {
+		const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
+		int number = number_of(entry->d_name);
+
+		at += entry->d_reclen;
+		if (number < 0 || (unsigned int)number < first || number == folder || mimic_descriptor_is_kept(number))
+			continue;
+		NEXT(close)(number);
+		has_closed = true;
+	}
+	return has_closed;
+}
+
+/* Where no /proc is mounted. */
+static void close_up_to_the_limit(unsigned int first)
 {
 	long end = sysconf(_SC_OPEN_MAX);
 
@@ -104,6 +136,31 @@ static void close_each(unsigned int first)
 		if (!mimic_descriptor_is_kept((int)i))
 			NEXT(close)((int)i);
 	}
+}
+
+/*
+ * The kernel has no close_range(), or does not allow it. The limit of descriptors may be a billion, so that only those
+ * that are open are closed; from the beginning again, as each close changes the list. No opendir(): a child of a
+ * program with threads may be the caller, which must not allocate.
+ */
+static void close_each(unsigned int first)
+{
+	_Alignas(struct dirent64) char entries[1024];
+	long folder = NEXT(syscall)(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool has_closed;
+	long size;
+
+	if (folder < 0) {
+		close_up_to_the_limit(first);
+		return;
+	}
+	do {
+		has_closed = false;
+		lseek((int)folder, 0, SEEK_SET);
+		while (!has_closed && (size = NEXT(syscall)(SYS_getdents64, folder, entries, sizeof(entries))) > 0)
+			has_closed = close_listed(entries, size, (int)folder, first);
+	} while (has_closed);
+	NEXT(close)((int)folder);
 }
 
 EXPORT void closefrom(int first)

@@ -86,13 +86,17 @@ static void check_own_files(void)
 int main(int argc, char **argv)
 {
 	void *page = map_node("/dev/maple0", WORDS_8);
+	int low = open_or_die("/dev/null"), high = fcntl(low, F_DUPFD, 900);
 	uint32_t i;
 
 	CHECK(argc == 2);
 	open_both(page, 0);
 	for (i = 0; i < 10; i++)
 		exchange(page, i);
+	CHECK(high >= 900);
 	close_all(argv[1]);
+	CHECK(fcntl(low, F_GETFD) == -1 && errno == EBADF);
+	CHECK(fcntl(high, F_GETFD) == -1 && errno == EBADF);
 	for (i = 0; i < 1000; i++)
 		exchange(page, i ^ 0x5a5a5a5a);
 	CHECK(close_range(3, ~0u, 0x80) == -1 && errno == (strcmp(argv[1], "old-kernel") ? EINVAL : ENOSYS));
