@@ -17,7 +17,7 @@ static void usage(FILE *to)
 		"  --only NAME    one of ring, trap, patch, pointer, spmv, wake, clients, idle, dare, dare-sparse, "
 		"virgo, trace,\n"
 		"                 record, state, sim\n"
-		"  --base FILE    what --output wrote in an earlier run: says at the end which rows have moved\n"
+		"  --base FILE    the --output of an earlier run: says at the end which rows have moved\n"
 		"  --rounds N     measure all rows N times (1 to %u), in turn: their medians count, and a row whose rounds\n"
 		"                 differ about its limit, or as much as it moved, is too noisy to judge\n"
 		"  --matrix FILE  a Matrix Market file, for dare-sparse beside its generated graph\n"

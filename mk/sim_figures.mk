@@ -22,7 +22,7 @@ figures: all $(FIGURES)
 	$(FIGURES) --build $(O) --tables bench/figures --output $(O)/figures --data '$(FIGURES_DATA)' --jobs $(FIGURES_JOBS) || status=1; \
 	$(FIGURES_RUNS) exit $$status
 
-# How far each row moves over the ranges of what the paper does not say. build/figures-ranges/error_bars.csv is checked in.
+# How far each row moves over the ranges of parameters that the paper leaves open. build/figures-ranges/error_bars.csv is checked in.
 figures-ranges: all $(FIGURES)
 	$(Q)$(FIGURES) --build $(O) --tables bench/figures --output $(O)/figures-ranges --jobs $(FIGURES_JOBS) --ranges \
 		--commit "$$(git describe --always --dirty --exclude '*' 2>/dev/null || echo unknown)"

@@ -401,10 +401,10 @@ static int check_l15(const struct sim_parameters *parameters, const struct error
 	if (status)
 		return status;
 	if (parameters->l15_size < parameters->l1_size)
-		return fail(error, "l15.size %llu is less than l1.size %llu, and the L1.5 holds what the L1 holds",
+		return fail(error, "l15.size %llu is less than l1.size %llu, and the L1.5 holds all lines of the L1",
 			    (unsigned long long)parameters->l15_size, (unsigned long long)parameters->l1_size);
 	if (parameters->l15_size > parameters->l2_size)
-		return fail(error, "l15.size %llu is more than l2.size %llu, and the L2 holds what the L1.5s hold",
+		return fail(error, "l15.size %llu is more than l2.size %llu, and the L2 holds all lines of the L1.5s",
 			    (unsigned long long)parameters->l15_size, (unsigned long long)parameters->l2_size);
 	return 0;
 }
@@ -421,7 +421,7 @@ static int check_caches(const struct sim_parameters *parameters, const struct er
 		return fail(error, "l1.line %llu is more than l2.line %llu",
 			    (unsigned long long)parameters->l1_line, (unsigned long long)parameters->l2_line);
 	if (parameters->l1_size > parameters->l2_size)
-		return fail(error, "l1.size %llu is more than l2.size %llu, and the L2 holds what the L1s hold",
+		return fail(error, "l1.size %llu is more than l2.size %llu, and the L2 holds all lines of the L1s",
 			    (unsigned long long)parameters->l1_size, (unsigned long long)parameters->l2_size);
 	return check_l15(parameters, error);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The parameters of a modelled SoC: one list, from which presets, INI files, --set,
- * checks and the table of docs/timing.md are made. Times are cycles.
+ * checks and the table of docs/timing-soc.md are made. Times are cycles.
  *
  * Presets: maple-fpga is the system of MAPLE's Figures 8 to 11, maple-sim the one of
  * Figures 12 to 15, dare that of DARE's paper: maple-fpga but for SIM_MPU_PRESET, virgo
@@ -90,7 +90,7 @@
 	_(maple, lima_chunks, 16, 16, 1, 64, "chunks of 64 bytes of B", "RTL, dcp.h") \
 	_(maple, translation, 1, 1, 0, 1, "1: a TLB with blocking walks stands before memory", "section 3.5; RTL: a miss stops the pipe") \
 	_(maple, tlb_entries, 16, 16, 2, 64, "fully associative", "sections 3.5 and 5.4") \
-	_(maple, walk, 0, 0, 0, 10000, "of a page table walk, each of its three levels; 0: what its reads through the caches take", \
+	_(maple, walk, 0, 0, 0, 10000, "of a page table walk, each of its three levels; 0: the cycles of its reads through the caches", \
 	  "section 3.5: from the memory hierarchy") \
 	_(maple, walk_cache, 2, 2, 0, 1000, "of a hit in the L1.5 of its tile, as large as a core's L1, which the walker reads through; 0: there is none, it reads in the L2", \
 	  "RTL: it reads through the L1.5; latency and size: assumptions") \
@@ -154,7 +154,7 @@
 	_(energy, mma, 432000, 432000, 0, 1000000000, "fJ, of an mma, whatever its shape", "assumption: as two reads") \
 	_(energy, mac, 2300, 2300, 0, 1000000000, "fJ, of a multiplication and an addition of two elements", \
 	  "Horowitz, ISSCC 2014: fp32, 45 nm, 4.6 pJ; assumption: half of it at 28 nm") \
-	_(energy, leakage, 0, 0, 0, 1000000000, "fJ, of a cycle in which the MPU is busy; 158000 is what CACTI 7 has for the LLC (317 mW)", \
+	_(energy, leakage, 0, 0, 0, 1000000000, "fJ, of a cycle in which the MPU is busy; 158000 is CACTI 7's leakage of the LLC (317 mW)", \
 	  "assumption: DARE's V-A1 names no static power") \
 	_(cluster, enabled, 0, 0, 0, 1, "1: the device is a Virgo cluster, and the program's threads stand for its warps", "Virgo, section 5.2") \
 	_(cluster, design, 3, 3, 0, 4, "whose kernel a product of the library is: 0 tc, 1 tc-dma, 2 virgo, 3 virgo-dma, 4 hopper (--design)", \
@@ -219,7 +219,7 @@
 	_(kernel, reloads, 1, 1, 0, 1, "0 is for a null model: the kernel of virgo spills no registers", "Virgo's kernel, compiled (clang 14, -O3)") \
 	_(kernel, double_buffer, 1, 1, 0, 1, "0: with DMA, a step's operands are loaded when the step before it is multiplied", "Virgo's kernels") \
 	_(kernel, warps_store, 0, 0, 0, 1, "1: C of virgo-dma goes to memory by way of shared memory and the warps", "the kernel of two units; assumption: 0") \
-	_(kernel, swish, 0, 0, 0, 1000, "FPU instructions of an activation for each element; 0: what the library says, 20", \
+	_(kernel, swish, 0, 0, 0, 1000, "FPU instructions of an activation for each element; 0: 20, as the library has", \
 	  "assumption: Virgo, section 6.2, does not say") \
 	_(joule, instruction, 63000, 63000, 0, 1000000000, "fJ, of an instruction of a warp: fetch, decode, control", \
 	  "Horowitz, ISSCC 2014, 45 nm: 25 of the I-cache, 38 of control") \
@@ -284,9 +284,9 @@ extern const struct sim_parameter_description sim_parameter_descriptions[];
 
 /* "maple-fpga", "maple-sim", "dare", "virgo", or the path of an INI file: `preset = NAME` above its sections names its base. */
 int sim_parameters_load(struct sim_parameters *parameters, const char *name, char *why, size_t size);
-/* DARE's hardware as it is called: "base", "nvr", "fre", "static" or "oracle" (docs/timing.md). */
+/* DARE's hardware as it is called: "base", "nvr", "fre", "static" or "oracle" (docs/timing-dare.md). */
 int sim_parameters_mode(struct sim_parameters *parameters, const char *name, char *why, size_t size);
-/* Virgo's designs as they are called: "tc", "tc-dma", "virgo", "virgo-dma" or "hopper" (docs/timing.md). */
+/* Virgo's designs as they are called: "tc", "tc-dma", "virgo", "virgo-dma" or "hopper" (docs/timing-virgo.md). */
 int sim_parameters_design(struct sim_parameters *parameters, const char *name, char *why, size_t size);
 /* "section.key=value"; K and M behind a number: times 1024 and 1048576. */
 int sim_parameters_set(struct sim_parameters *parameters, const char *assignment, char *why, size_t size);

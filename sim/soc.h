@@ -48,7 +48,7 @@ struct soc;
 	_(dram_lines, "lines read from memory") \
 	_(mshr_stalls, "cycles in which a miss waited for an MSHR") \
 	_(prefetched, "lines that a device or DROPLET brought into the L2") \
-	_(prefetches_dropped, "what found the queue of prefetches full")
+	_(prefetches_dropped, "prefetches that found their queue full")
 
 struct soc_core_counters {
 #define _(name, meaning) uint64_t name;

@@ -4,7 +4,7 @@
 
 #include "bench/figures/figures.h"
 
-/* Below which share of two threads' speedup four or eight do not keep it (M14); docs/timing.md says why. */
+/* Below which share of two threads' speedup four or eight do not keep it (M14); docs/timing-maple.md says why. */
 #define KEPT 0.8
 /* "similar" (5.3): neither is so many times the other. "an order of magnitude" is this many times. */
 #define SIMILAR 1.5

@@ -29,12 +29,12 @@ static void print_rows(const struct rows *rows)
 			print_row(&rows->rows[i]);
 	}
 	puts("\nConsistent: as the paper says, but a model without the part that the paper names as the cause "
-	     "gets it, too, or has what the model has on the same inputs:");
+	     "gets it, too, or has the model's value on the same inputs:");
 	for (size_t i = 0; i < rows->count; i++) {
 		if (rows->rows[i].verdict == CONSISTENT)
 			print_row(&rows->rows[i]);
 	}
-	puts("\nError bar: over the ranges of what the paper does not say (make figures-ranges), one at a time, on small inputs.");
+	puts("\nError bar: over the ranges of parameters that the paper leaves open (make figures-ranges), one at a time, on small inputs.");
 	printf("Of %zu rows %u are reproduced, %u consistent, %u in kind, %u deviate", rows->count, counts[REPRODUCED],
 	       counts[CONSISTENT], counts[IN_KIND], counts[DEVIATES]);
 	if (counts[NO_DATA])

@@ -94,7 +94,7 @@ static struct outcome outcome_of(const struct runs *runs, unsigned int number)
 	return (struct outcome){ .value = row_value(runs, number), .is_falling = is_falling(runs) };
 }
 
-/* Why a row is not reproduced, as far as we know. docs/timing.md says more. */
+/* Why a row is not reproduced, as far as we know. docs/timing-maple.md says more. */
 static const char *reason(const struct rows *rows, const char *id)
 {
 	char *const *fields = table_find(&rows->reasons, id);

@@ -14,7 +14,7 @@ static void add_access(const struct mimicd_device_slot *slot, const struct mimic
 
 	mimic_explain_access(instance->kind, access, text);
 	if (instance->injection.hangs)
-		mimic_text_add(text, ": somebody has made the device hang (mimic inject)");
+		mimic_text_add(text, ": mimic inject has made the device hang");
 	else
 		mimic_explain_reason(instance->kind, slot->model, access, text);
 }

@@ -40,7 +40,7 @@
 /* The same of the driver's page. */
 #define TEMPLATE_CONTROL_REGISTERS(_) \
 	_(0x00, IDENTIFY, R, TEMPLATE_IDENTITY, IDENTIFY, HEX, "magic [63:32], version [31:0]") \
-	_(0x08, EVENTS, R, 0, NONE, HEX, "what the interrupt is about: bit 0, an addition is done") \
+	_(0x08, EVENTS, R, 0, NONE, HEX, "causes of the interrupt: bit 0, an addition is done") \
 	_(0x10, ACKNOWLEDGE, W, 0, NONE, HEX, "the events that are 1 here go")
 
 /* TEMPLATE_A, ...: offsets in their page */

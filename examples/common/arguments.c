@@ -280,7 +280,7 @@ static void print_help(const char *devices, const char *inputs)
 	       "  --config FILE        configuration of the device; embedded only, and auto is then embedded\n"
 	       "  --device NAME        %s\n"
 	       "%s"
-	       "  --seed NUMBER        of what is generated; default %d\n"
+	       "  --seed NUMBER        of generated data; default %d\n"
 	       "  --json               print the report as JSON\n"
 	       "  --help               print this\n\n"
 	       "Exit status: 0 all results verified, 1 a wrong result or a failing device, 2 bad input.\n",

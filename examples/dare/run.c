@@ -16,7 +16,7 @@ static const char usage[] =
 	"Runs a program of DARE's instructions. FILE, or else standard input, has one on a line, as\n"
 	"for mimic asm. Scalar registers and memory are the program's, too:\n\n"
 	"  .data NAME, BYTES            zeroed memory\n"
-	"  .data NAME, \"FILE\"           memory with what is in the file (relative to the program's)\n"
+	"  .data NAME, \"FILE\"           memory with the contents of the file (relative to the program's)\n"
 	"  .fp32 NUMBER, ...            fills the last .data further; also .bf16, .int8, .int32\n"
 	"  .address NAME[+BYTES], ...   the same with addresses, for mgather and mscatter\n"
 	"  li REGISTER, NUMBER          a scalar register gets a number\n"
@@ -27,7 +27,7 @@ static const char usage[] =
 	"  --socket PATH        socket of the daemon\n"
 	"  --config FILE        configuration of the device; embedded only, and auto is then embedded\n"
 	"  --device NAME        dare: any with a free context; dare0, dare1, ...: that one\n"
-	"  --json               print what is printed, the counters and an error as JSON\n"
+	"  --json               print the output, the counters and an error as JSON\n"
 	"  --help               print this\n\n"
 	"Exit status: 0; 1: an instruction or the device failed; 2: bad input. Then nothing has run.\n";
 

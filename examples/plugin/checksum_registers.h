@@ -5,7 +5,7 @@
 
 /* _(offset, NAME, access, value after reset, role between device and driver, format, meaning) */
 #define CHECKSUM_REGISTERS(_) \
-	_(0x00, IDENTIFY, R, 0, IDENTIFY, HEX, "what device this is") \
+	_(0x00, IDENTIFY, R, 0, IDENTIFY, HEX, "number of this kind of device") \
 	_(0x08, ADDRESS, RW, 0, NONE, HEX, "where the bytes begin, in the program's memory") \
 	_(0x10, LENGTH, W, 0, NONE, DECIMAL, "adds up so many bytes, at once") \
 	_(0x18, SUM, R, 0, NONE, DECIMAL, "of the last LENGTH") \

@@ -118,7 +118,7 @@ enum dare_error {
 	_(bytes_loaded, "bytes read from memory") \
 	_(bytes_stored, "bytes written to memory") \
 	_(macs_used, "multiplications and additions of elements: M x N x elements of K") \
-	_(macs_offered, "what the same instructions could have done with full registers: 16 x 16 x elements of 64 bytes") \
+	_(macs_offered, "multiplications that the same instructions would do with full registers: 16 x 16 x elements of 64 bytes") \
 	_(raw_waits, "instructions that depended on the result of one that was in the queue") \
 	_(war_waits, "instructions whose destination one in the queue had still to read") \
 	_(waw_waits, "instructions whose destination one in the queue had still to write") \

@@ -46,13 +46,13 @@
 	_(11, ADD, mimic_add, mimic_add_reply, 0, "another device") \
 	_(12, REMOVE, mimic_open, mimic_message, 0, "a device goes away, also one that a program uses") \
 	_(13, INJECT, mimic_inject, mimic_message, 0, "a device misbehaves") \
-	_(14, EVENTFD, mimic_event_request, mimic_message, 1, "what happens in a device is told by an eventfd") \
-	_(15, STATE, mimic_state_request, mimic_list_reply, 0, "what a device shows of itself; the reply carries a memfd with JSON text") \
+	_(14, EVENTFD, mimic_event_request, mimic_message, 1, "an eventfd counts the events of a device") \
+	_(15, STATE, mimic_state_request, mimic_list_reply, 0, "the state of a device; the reply carries a memfd with JSON text") \
 	_(16, RESET, mimic_open, mimic_message, 0, "a device is as after power-on, also one that a program has") \
 	_(17, CLEAR_COUNTERS, mimic_open, mimic_message, 0, "the counters of a device are 0 again") \
-	_(18, TRACE, mimic_message, mimic_message, 1, "what the session's devices do is written into a spool") \
-	_(19, TRACE_BUS, mimic_message, mimic_message, 1, "what devices do that programs have through the kernel is, too") \
-	_(20, EXPLAIN, mimic_number_request, mimic_explain_reply, 0, "what a lane waits for, for people")
+	_(18, TRACE, mimic_message, mimic_message, 1, "events of the session's devices are written into a spool") \
+	_(19, TRACE_BUS, mimic_message, mimic_message, 1, "and those of devices that programs have through the kernel, too") \
+	_(20, EXPLAIN, mimic_number_request, mimic_explain_reply, 0, "the reason why a lane waits, for people")
 
 enum mimic_message_type {
 #define _(number, name, request, reply, descriptors, meaning) MIMIC_MESSAGE_##name = number,
@@ -159,7 +159,7 @@ struct mimic_add_reply {
 	_(2, LOST_INTERRUPT, "lost-interrupt", "do not raise the next interrupt") \
 	_(3, DELAYED_ANSWER, "delayed-answer", "answer the next access half a second late") \
 	_(4, WRONG_FAULT_ADDRESS, "wrong-fault-address", "show the driver another page, once") \
-	_(5, UNRESOLVED_FAULT, "unresolved-fault", "ignore what resolves faults") \
+	_(5, UNRESOLVED_FAULT, "unresolved-fault", "ignore RESOLVE, by which a driver ends a fault") \
 	_(6, HANG, "hang", "do no access")
 
 enum mimic_injection {

@@ -16,12 +16,12 @@
 	_(1, MVIN2, "mvin2", moves_in, "memory to scratchpad or accumulator, with load configuration 1") \
 	_(2, MVIN, "mvin", moves_in, "the same with load configuration 0") \
 	_(3, MVOUT, "mvout", moves_out, "scratchpad or accumulator to memory") \
-	_(4, COMPUTE_PRELOADED, "compute_preloaded", computes, "fill the array with what preload named, and multiply") \
-	_(5, COMPUTE_ACCUMULATED, "compute_accumulated", computes, "multiply with what is in the array") \
-	_(6, PRELOAD, "preload", preloads, "name what goes into the array, and where results go") \
+	_(4, COMPUTE_PRELOADED, "compute_preloaded", computes, "fill the array with the operand of preload, and multiply") \
+	_(5, COMPUTE_ACCUMULATED, "compute_accumulated", computes, "multiply with the operand in the array") \
+	_(6, PRELOAD, "preload", preloads, "name the operand for the array, and the place of the results") \
 	_(7, FLUSH, "flush", commands, "drop translations") \
 	_(8, LOOP_WS, "loop_ws", loops, "a whole matrix multiplication of blocks") \
-	_(9, LOOP_WS_BOUNDS, "loop_ws_bounds", configurations, "its size in blocks, and what the last blocks lack") \
+	_(9, LOOP_WS_BOUNDS, "loop_ws_bounds", configurations, "its size in blocks, and the rows and columns that the last blocks lack") \
 	_(10, LOOP_WS_ADDRS_AB, "loop_ws_addrs_ab", configurations, "addresses of A and B") \
 	_(11, LOOP_WS_ADDRS_DC, "loop_ws_addrs_dc", configurations, "addresses of D and C") \
 	_(12, LOOP_WS_STRIDES_AB, "loop_ws_strides_ab", configurations, "elements from row to row of A and B") \
@@ -29,8 +29,8 @@
 	_(14, MVIN3, "mvin3", moves_in, "as mvin, with load configuration 2") \
 	_(15, LOOP_CONV_WS, "loop_conv_ws", loops, "a whole convolution") \
 	_(16, LOOP_CONV_WS_CONFIG_1, "loop_conv_ws_config_1", configurations, "batch, input and output sizes, stride, padding") \
-	_(17, LOOP_CONV_WS_CONFIG_2, "loop_conv_ws_config_2", configurations, "kernel and pooling sizes, what of the output to do") \
-	_(18, LOOP_CONV_WS_CONFIG_3, "loop_conv_ws_config_3", configurations, "what of the kernel to do, paddings") \
+	_(17, LOOP_CONV_WS_CONFIG_2, "loop_conv_ws_config_2", configurations, "kernel and pooling sizes, the part of the output to do") \
+	_(18, LOOP_CONV_WS_CONFIG_3, "loop_conv_ws_config_3", configurations, "the part of the kernel to do, paddings") \
 	_(19, LOOP_CONV_WS_CONFIG_4, "loop_conv_ws_config_4", configurations, "output rows, paddings of pooling, dilation, strides") \
 	_(20, LOOP_CONV_WS_CONFIG_5, "loop_conv_ws_config_5", configurations, "addresses of weights and output") \
 	_(21, LOOP_CONV_WS_CONFIG_6, "loop_conv_ws_config_6", configurations, "addresses of bias and input") \

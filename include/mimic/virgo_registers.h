@@ -40,7 +40,7 @@
 	_(0x28, LOOPS, R, 0, NONE, DECIMAL, "LOOP_WS and LOOP_CONV_WS that are queued or at work, and jobs of CISC operation 2") \
 	_(0x30, STATUS, R, 0, NONE, HEX, "bit 0 busy, bit 1 error, bit 2 waits for a page, [15:8] queue level, [23:16] queue size") \
 	_(0x38, CISC, W, 0, NONE, HEX, "a word of the CISC port; unit [7:5] says which unit of the cluster does it") \
-	_(0x40, CISC_GENERATION, RW, 0, NONE, DECIMAL, "what a CISC word means: 0 as in the paper's version, 1 as in the later one") \
+	_(0x40, CISC_GENERATION, RW, 0, NONE, DECIMAL, "meaning of CISC words: 0 as in the paper's version, 1 as in the later one") \
 	_(0x48, CISC_TILE, RW, 0, NONE, HEX, "tile of CISC operations, in DIM blocks: K [47:32], J [31:16], I [15:0]; after reset 64 x 64 x 64 elements, or as configured") \
 	_(0x50, ERROR, RW, 0, NONE, DECIMAL, "load: enum virgo_error, 0 if there is none; store: clears the error, and the unit goes on") \
 	_(0x58, ERROR_INSTRUCTION, R, 0, NONE, HEX, "the instruction word that failed; of CISC, its word") \
@@ -51,7 +51,7 @@
 	_(0x80, DISPATCHED, R, 0, NONE, DECIMAL, "commands accepted since the last reset") \
 	_(0x88, COMPLETED, R, 0, NONE, DECIMAL, "of these, the ones that are over, the failed and dropped ones too") \
 	_(0x90, IDENTIFY, R, 0, NONE, HEX, "DIM [7:0], element type [15:8] (enum virgo_type), number of this unit [23:16], bit 24: a store to a full queue is an error, KB of accumulator memory [47:32]") \
-	_(0x98, COUNTER_RESULT, R, 0, NONE, DECIMAL, "what the last COUNTER command (funct 126) read") \
+	_(0x98, COUNTER_RESULT, R, 0, NONE, DECIMAL, "value that the last COUNTER command (funct 126) has read") \
 	_(0xa0, COUNTER_SELECT, RW, 0, NONE, DECIMAL, "number of the counter that COUNTER_VALUE shows, from enum virgo_counter") \
 	_(0xa8, COUNTER_VALUE, R, 0, NONE, DECIMAL, "that counter") \
 	_(0xb0, RESET, W, 0, NONE, HEX, "queue, configuration, array, accumulator and error as after power-on; counters stay") \
@@ -69,7 +69,7 @@
 	_(0x018, RESOLVE, W, 0, RESOLVE, HEX, "unit [7:0], bit 8: the page is present now; bit 9: it takes time, show the faults of other units first; else its address is bad") \
 	_(0x020, FLUSH, W, 0, NONE, HEX, "drops all translations") \
 	_(0x028, FAULT_COUNT, R, 0, FAULT_COUNT, DECIMAL, "bad addresses since power-on") \
-	_(0x030, EVENT_STATUS, RW, 0, NONE, HEX, "what has happened (VIRGO_EVENT_*); store: clears the bits that are 1") \
+	_(0x030, EVENT_STATUS, RW, 0, NONE, HEX, "events that have happened (VIRGO_EVENT_*); store: clears the bits that are 1") \
 	_(0x038, EVENT_ENABLE, RW, 0, NONE, HEX, "which of these raise the interrupt")
 
 /* From here, 8 bytes for each counter, in the order of VIRGO_COUNTERS: of all units together. */
@@ -133,7 +133,7 @@ enum virgo_type {
 /* _(number, NAME, meaning) */
 #define VIRGO_ERRORS(_) \
 	_(0, NONE, "no error") \
-	_(1, COMMAND, "no command: opcode, funct, kind of configuration or CISC operation; the address register holds what was wrong") \
+	_(1, COMMAND, "no command: opcode, funct, kind of configuration or CISC operation; the address register holds the wrong value") \
 	_(2, RANGE, "rows outside of the scratchpad, the accumulator or the array; the address register holds the first such row") \
 	_(3, SIZE, "rows, columns or bounds that are out of range; the address register holds the value") \
 	_(4, VALUE, "a configuration that makes no sense; the address register holds the value") \

@@ -149,7 +149,7 @@ OMP_NUM_THREADS=0 refused "OMP_NUM_THREADS='0': it must be a number from 1 on" "
 result $? "variables that cannot be"
 # shellcheck disable=SC2046 # words are meant
 gcc -o "$work/first" "$work/time.o" -Wl,--no-as-needed -lgomp $("$mimic" cflags --libs) 2>"$work/errors" &&
-	refused "linked with -lgomp in front of what 'mimic cflags --libs' prints" "$work/first"
+	refused "linked with -lgomp in front of the output of 'mimic cflags --libs'" "$work/first"
 result $? "libgomp in front of libmimic-sim"
 
 # The run-time and libgomp, to which it passes calls on, have all functions that the command accepts.

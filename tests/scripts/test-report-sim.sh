@@ -167,7 +167,7 @@ result $? "names are shown as texts"
 sed 's/"schema":1/"schema":2/' "$work/run.json" >"$work/schema.json"
 refused "schema.json: a report of mimic sim of another schema than 1" "$work/schema.json" &&
 	sed '2s/,ok,three,/,ok,/; 3s/,\(ok,[a-z]*\),[0-9]*,/,\1,x,/' "$work/sweep.csv" >"$work/wrong.csv" &&
-	refused "wrong.csv:3: what must be a whole number is none" "$work/wrong.csv" &&
+	refused "wrong.csv:3: a value that must be a whole number is none" "$work/wrong.csv" &&
 	cut -d, -f1-8 "$work/sweep.csv" >"$work/short.csv" &&
 	refused "short.csv:1: a CSV that lacks columns of mimic sweep" "$work/short.csv" &&
 	sed '2s/,[0-9]*$//' "$work/sweep.csv" >"$work/few.csv" &&

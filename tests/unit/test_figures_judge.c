@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Verdicts of make figures, on values made by hand. docs/timing.md says which verdict each must be. */
+/* Verdicts of make figures, on values made by hand. docs/timing-figures.md says which verdict each must be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

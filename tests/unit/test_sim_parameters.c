@@ -294,10 +294,10 @@ static void test_geometries_that_cannot_be_name_their_keys(void **state)
 	expect_impossible("l2.size=48K", "l2.size / (ways * line), the number of sets, must be a power of two "
 			  "(l2.size 49152, l2.ways 8, l2.line 64)");
 	expect_impossible("l1.line=128", "l1.line 128 is more than l2.line 64");
-	expect_impossible("l1.size=256K", "l1.size 262144 is more than l2.size 131072, and the L2 holds what the L1s hold");
+	expect_impossible("l1.size=256K", "l1.size 262144 is more than l2.size 131072, and the L2 holds all lines of the L1s");
 	expect_impossible("l15.ways=3", "l15.size must be a multiple of ways times line (l15.size 8192, l15.ways 3, l15.line 16)");
-	expect_impossible("l15.size=4K", "l15.size 4096 is less than l1.size 8192, and the L1.5 holds what the L1 holds");
-	expect_impossible("l15.size=256K", "l15.size 262144 is more than l2.size 131072, and the L2 holds what the L1.5s hold");
+	expect_impossible("l15.size=4K", "l15.size 4096 is less than l1.size 8192, and the L1.5 holds all lines of the L1");
+	expect_impossible("l15.size=256K", "l15.size 262144 is more than l2.size 131072, and the L2 holds all lines of the L1.5s");
 	expect_impossible("core.store_misses=9", "core.store_misses 9 is more than core.store_buffer 8");
 	expect_impossible("maple.queue_entries=33", "maple.queue_entries must be 8, 16, 32, 48, 64, 80, 96 or 128, not 33");
 	expect_impossible("core.tlb_entries=24", "core.tlb_entries must be a power of two, not 24");

@@ -79,7 +79,7 @@ static bool tell_if_cut(const char *path)
 {
 	if (!mimic_replay_is_cut(path))
 		return false;
-	tool_error(EXIT_FAILURE, "%s: the recording could not be written to its end, as on a full disk; what it has can be replayed", path);
+	tool_error(EXIT_FAILURE, "%s: the recording could not be written to its end, as on a full disk; the part that is there can be replayed", path);
 	return true;
 }
 

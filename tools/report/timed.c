@@ -271,7 +271,7 @@ static const char *take_line(struct report_timed *timed, const struct columns *c
 	for (unsigned int i = 0; i < REPORT_CAUSES; i++)
 		is_right &= columns->causes[i] < 0 || take_number(words[columns->causes[i]], &row->causes[i]);
 	is_right &= take_devices(row, columns, words);
-	return is_right ? NULL : "what must be a whole number is none";
+	return is_right ? NULL : "a value that must be a whole number is none";
 }
 
 static const char *take_csv(struct report_timed *timed, char *text, unsigned int *number_of_line)

@@ -61,7 +61,7 @@ static void print_bars(FILE *out, const struct report_timed *timed, const char *
 	}
 	scale = plot_scale(most, MARKS);
 	frame = plot_figure_begin(out, "stack", count * ROW, "Cycles of all cores",
-				  "by what they went to; behind a bar, from begin to end", phase);
+				  "by their use; behind a bar, from begin to end", phase);
 	plot_marks(&frame, &scale, PLOT_ACROSS);
 	for (size_t i = 0; i < timed->count && y < count * ROW; i++) {
 		if (strcmp(timed->rows[i].phase, phase))

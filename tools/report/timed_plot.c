@@ -45,7 +45,7 @@ void report_timed_plot(FILE *out, const struct report_timed *timed)
 	const struct report_timed_interval *last = timed->intervals + timed->interval_count;
 	struct report_line *lines = timed->interval_count ? calloc(REPORT_CAUSES, sizeof(*lines)) : NULL;
 	struct report_plot plot = {
-		.title = "Cycles of all cores by what they went to", .unit = "percent", .end = 100, .lines = lines,
+		.title = "Cycles of all cores by their use", .unit = "percent", .end = 100, .lines = lines,
 		.is_in_cycles = true,
 	};
 

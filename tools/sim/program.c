@@ -206,7 +206,7 @@ static const char *openmp_construct(const char *function)
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (strstr(function, known[i].part))
 			return known[i].construct;
-	return "what this function does";
+	return "this function";
 }
 
 /* 0, or the exit status after a message. */
@@ -216,11 +216,11 @@ static int check_openmp(const struct reader *reader)
 		return tool_error(EXIT_BAD_INPUT, "%s: has OpenMP of another compiler, which waits outside of virtual time; "
 				  "use gcc's", reader->path);
 	if (reader->has_openmp_first)
-		return tool_error(EXIT_BAD_INPUT, "%s: linked with -lgomp in front of what 'mimic cflags --libs' prints; gcc -fopenmp "
+		return tool_error(EXIT_BAD_INPUT, "%s: linked with -lgomp in front of the output of 'mimic cflags --libs'; gcc -fopenmp "
 				  "puts it behind", reader->path);
 	if (reader->openmp_function)
 		return tool_error(EXIT_BAD_INPUT, "%s: calls %.*s(): OpenMP in virtual time does not have %s; docs/timing.md "
-				  "says what it has", reader->path, (int)strcspn(reader->openmp_function, "@"), reader->openmp_function,
+				  "lists what it has", reader->path, (int)strcspn(reader->openmp_function, "@"), reader->openmp_function,
 				  openmp_construct(reader->openmp_function));
 	return 0;
 }
@@ -233,8 +233,8 @@ static int check(const struct reader *reader)
 	if (!reader->is_program || reader->is_other_machine)
 		return tool_error(EXIT_BAD_INPUT, "%s: not a " TOOL_MACHINE_NAME " program", path);
 	if (reader->has_thread_sanitizer)
-		return tool_error(EXIT_BAD_INPUT, "%s: linked with libtsan: link without -fsanitize=thread, and with what "
-				  "'mimic cflags --libs' prints", path);
+		return tool_error(EXIT_BAD_INPUT, "%s: linked with libtsan: link without -fsanitize=thread, and with "
+				  "the output of 'mimic cflags --libs'", path);
 	if (!reader->is_instrumented)
 		return tool_error(EXIT_BAD_INPUT, "%s: has no instrumentation: compile with -fsanitize=thread and the other "
 				  "flags that 'mimic cflags' prints, and link with those of 'mimic cflags --libs'", path);

@@ -100,7 +100,7 @@ struct dare_runs *dare_runs_variant(const struct dare_runs *base, const struct d
 typedef double dare_metric(const struct dare_result *result);
 
 double dare_cycles(const struct dare_result *result);
-/* nJ, of all parts; with the parameters of the section energy (docs/timing.md). */
+/* nJ, of all parts; with the parameters of the section energy (docs/timing-dare.md). */
 double dare_energy(const struct dare_result *result);
 double dare_energy_delay(const struct dare_result *result);
 /* Of a demanded row, from the issue of its instruction: with all of its wait for the port. */

@@ -77,7 +77,7 @@ static void print_effect(FILE *file, const struct dare_row *row, const struct da
 
 static int write_effects(FILE *file, const struct dare_rows *rows, const struct dare_end *ends, size_t count)
 {
-	fputs("# The first line has the rows as they are. Others: the change of each in percent; of D18 to D22 and D25 what they say then. Empty: as in the first line.\n"
+	fputs("# The first line has the rows as they are. Others: the change of each in percent; of D18 to D22 and D25 the result then. Empty: as in the first line.\n"
 	      "parameter,setting", file);
 	for (size_t row = 0; row < rows->count; row++) {
 		if (is_simulated(&rows->rows[row]))
@@ -144,7 +144,7 @@ static int write_file(const char *name, const char *what, const struct dare_rows
 
 int dare_effects_write(const struct dare_rows *rows, const struct dare_end *ends, size_t count, const char *commit)
 {
-	return write_file("effects", "What moves at each end of the ranges of dare_ranges.csv.", rows, ends, count, commit, write_effects) ||
+	return write_file("effects", "How far each row moves at each end of the ranges of dare_ranges.csv.", rows, ends, count, commit, write_effects) ||
 	       write_file("shapes", "At how many ends of the ranges of dare_ranges.csv rows that are no number say the same.", rows, ends, count,
 			  commit, write_shapes) ? -1 : 0;
 }

@@ -78,10 +78,10 @@ void dare_print_rows(const struct dare_rows *rows)
 			print_row(&rows->rows[i]);
 	}
 	puts("\nSecond: D04 to D07 with libdare's own kernels, D08 and D13 the highest, D09 to D12 performance by energy, D14 B = 8, D17 GEMM,\n"
-	     "and of D19 and D20 what a larger VMR or RIQ gains at least, D25 the mean latency of nvr's demanded rows by base's, from issue.\n"
-	     "Error bar: over the ranges of what the paper does not say (make figures-dare-ranges), one at a time, on small inputs;\n"
+	     "and of D19 and D20 the least gain by a larger VMR or RIQ, D25 the mean latency of nvr's demanded rows by base's, from issue.\n"
+	     "Error bar: over the ranges of parameters that the paper leaves open (make figures-dare-ranges), one at a time, on small inputs;\n"
 	     "of shapes and block sizes at how many ends of all ranges they are the same.\n"
-	     "Fitted: what the paper leaves open was chosen after a prototype's results on D02 to D07 had been seen (docs/timing.md).");
+	     "Fitted: choices that the paper leaves open were made after a prototype's results on D02 to D07 had been seen (docs/timing-dare.md).");
 	for (int verdict = 0; verdict < VERDICTS; verdict++)
 		counted += count_rows(rows, (enum verdict)verdict);
 	printf("Of %u rows %u are reproduced, %u consistent, %u in kind, %u deviate", counted, count_rows(rows, REPRODUCED),
@@ -97,7 +97,7 @@ void dare_print_data(const struct dare_runs *runs, const struct dare_nulls *null
 		printf("%u data sets were left out: their files are not there.\n", runs->missing);
 	for (size_t i = 0; i < runs->set_count; i++) {
 		if (runs->sets[i].is_instead)
-			printf("%s: its file is not there; a generated one stands in, of which other numbers come (docs/timing.md).\n",
+			printf("%s: its file is not there; a generated one stands in, and gives other numbers (docs/timing-dare.md).\n",
 			       runs->sets[i].name);
 		if (runs->sets[i].is_extra)
 			printf("%s: run, but in no number above and in no gate (datasets.csv has its speedups).\n", runs->sets[i].name);

@@ -107,6 +107,6 @@ int dare_ranges_run(const struct dare_runs *runs, const struct dare_rows *rows, 
 	if (write_values(&ranges, rows, commit) || dare_effects_write(rows, ranges.ends, ranges.count, commit))
 		return -1;
 	printf("%s has the lowest and the highest value of each row over the ranges of dare_ranges.csv in error_bars.csv,\n"
-	       "all rows at each end in ends.csv, what moves there in effects.csv, and in shapes.csv how often shapes hold.\n", runs->output);
+	       "all rows at each end in ends.csv, the moves of rows there in effects.csv, and in shapes.csv how often shapes hold.\n", runs->output);
 	return 0;
 }

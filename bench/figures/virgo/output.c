@@ -111,12 +111,12 @@ void virgo_print_rows(const struct virgo_rows *rows, const char *fits)
 	for (size_t i = 0; i < rows->count; i++)
 		print_row(&rows->rows[i]);
 	printf("\nmimic: nothing fitted. fitted: with %s (virgo_fits.csv). \"Nothing fitted\" is about values: mechanisms were chosen with\n"
-	       "the rows in sight, so it is no prediction (docs/timing.md). 2nd: V20 512 x 512 x 512, V23 TC with DMA.\n"
-	       "Of V16 to V19 the ratio is that of what is left. Error bar: over the ranges of what is assumed (make figures-virgo-ranges).\n"
-	       "Of the 12 cycle counts %u are within 3 %% and %u within 10 %% with nothing fitted; %u and %u with what is fitted.\n", fits,
+	       "the rows in sight, so it is no prediction (docs/timing-virgo.md). 2nd: V20 512 x 512 x 512, V23 TC with DMA.\n"
+	       "Of V16 to V19 the ratio is that of the part that is left. Error bar: over the ranges of assumptions (make figures-virgo-ranges).\n"
+	       "Of the 12 cycle counts %u are within 3 %% and %u within 10 %% with nothing fitted; %u and %u with fitted values.\n", fits,
 	       count_within(rows, 0.03, false), count_within(rows, 0.1, false), count_within(rows, 0.03, true), count_within(rows, 0.1, true));
 	print_counts(rows, "Nothing fitted", false);
-	print_counts(rows, "With what is fitted", true);
+	print_counts(rows, "With fitted values", true);
 }
 
 void virgo_print_nulls(const struct virgo_view *view)

@@ -6,8 +6,8 @@ compiled: our kernels (*.c beside this file) as CLANG compiles them, run here fo
 is "none": the column is empty; it has no target riscv32: a line says so, and the status is 77. published: published.csv.
 model: STREAMS, the program that prints the model's own streams.
 
-A part is a difference of whole products: a step is half of what 2 steps more have, a tile what one tile more has besides its
-steps. So a tile has what its begin has and its last step lacks. A poll is counted as one iteration.
+A part is a difference of whole products: a step is half of the instructions that 2 steps more have, a tile is those that one tile more
+has besides its steps. So a tile has the instructions of its begin, less those that its last step lacks. A poll is counted as one iteration.
 """
 import collections
 import csv
@@ -61,7 +61,7 @@ def assemble(clang, design):
 
 
 class Thread:
-    """The first thread of a warp. Memory holds what was stored; all else, BUSY too, is 0."""
+    """The first thread of a warp. Memory has the words that were stored; all else, BUSY too, is 0."""
 
     def __init__(self, program, core, warp, tiles, steps):
         self.lines, self.labels = program
@@ -151,7 +151,7 @@ def modelled(streams):
 
 
 def parts(counts):
-    """By design, part, warps and kind: the leader's are what it has more than the others."""
+    """By design, part, warps and kind: the leader's are those that it has more than the others."""
     found = {}
     for design in DESIGNS:
         for kind in KINDS:
@@ -192,9 +192,9 @@ def main():
         published = {(row["design"], row["part"], row["warps"], row["kind"]): row["count"] for row in rows}
     model = parts(modelled(streams))
     assert set(published) <= set(model), "published.csv has a row of no design, part or kind"
-    print("# Instructions of a warp, for each step of k and each tile of C (docs/timing.md). Made by make figures-virgo-counts; do not edit it.")
-    print(f"# compiled: our kernels, bench/figures/virgo/counts, by clang {version}: clang {' '.join(FLAGS[:4])}. model: what its warps fetch.")
-    print("# published: the published kernels, compiled; empty: not told. each: a warp that does not lead; leader: what the leading one has more.")
+    print("# Instructions of a warp, for each step of k and each tile of C (docs/timing-virgo.md). Made by make figures-virgo-counts; do not edit it.")
+    print(f"# compiled: our kernels, bench/figures/virgo/counts, by clang {version}: clang {' '.join(FLAGS[:4])}. model: the instructions that its warps fetch.")
+    print("# published: the published kernels, compiled; empty: not told. each: a warp that does not lead; leader: the instructions that the leading one has more.")
     print("design,part,warps,kind,compiled,published,model")
     for key in ((design, part, warp, kind) for design in DESIGNS for part in ("k step", "C tile") for warp in ("each", "leader")
                 for kind in (*KINDS, "all")):
