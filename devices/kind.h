@@ -96,7 +96,7 @@ struct mimic_jobs {
 	 * them in tick(), while it is busy().
 	 */
 	void (*enable)(void *parameters);
-	/* Is there one that nobody has taken? */
+	/* Is there one that no thread has taken? */
 	bool (*has)(const struct mimic_model *model);
 	/* NULL: there is none. */
 	void *(*take)(struct mimic_model *model);
@@ -135,7 +135,7 @@ struct mimic_physical {
 struct mimic_kind {
 	const char *name;		/* small letters; begins the names of its devices, and is their section */
 	const char *title;		/* as people write it; NULL: the name */
-	unsigned int default_count;	/* instances, if nobody says how many */
+	unsigned int default_count;	/* instances, if neither an option nor a file says how many */
 
 	unsigned int pages;		/* that a program can map */
 	unsigned int device_pages;	/* that the device has on a bus */
@@ -213,7 +213,7 @@ struct mimic_kind {
 	 */
 	bool (*is_operand)(const struct mimic_access *store);
 	/*
-	 * Where nobody tells threads apart (a virtual machine's loads and stores), stores and loads are two
+	 * Where threads cannot be told apart (a virtual machine's loads and stores), stores and loads are two
 	 * threads, so that a load does not wait for a store that the device cannot take yet. Is this a load
 	 * by which the stores' thread takes or leaves a role? NULL: there are none.
 	 */

@@ -43,7 +43,7 @@ struct mimic_time_host {
 	void (*complete)(void *context, uint64_t owner, uint64_t data, uint64_t time);
 	/* A hang of the hardware, in words. May be NULL. */
 	void (*report)(void *context, const char *text);
-	/* Instructions of all cores so far. NULL: nobody knows. */
+	/* Instructions of all cores so far. NULL: not known. */
 	uint64_t (*instructions)(void *context);
 	/* Of a device that has memory that programs map: memory_size() bytes, aligned to a page, all zeros. */
 	void *memory;

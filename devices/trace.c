@@ -24,7 +24,7 @@ static void write_nothing(struct mimic_trace *trace, const struct mimic_trace_ev
 	(void)event;
 }
 
-/* Of models that nobody traces, while somebody is attached to a probe. */
+/* Of models without a trace, while a tracer is attached to a probe. */
 static struct mimic_trace for_probes = { no_clock, write_nothing };
 
 #ifdef STAP_PROBEV

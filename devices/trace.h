@@ -6,7 +6,7 @@
  * model without one pays a branch that is never taken at a few places of each call.
  * Arguments are evaluated more than once: they are values that are at hand.
  *
- * A probe is where its event is written. All probes have one semaphore: when somebody
+ * A probe is where its event is written. All probes have one semaphore: when a tracer
  * attaches to any of them, a model's next call gives it a trace that writes nothing, if
  * it has none.
  *

@@ -172,7 +172,7 @@ void mimic_binding_share_mapping(struct mimic_binding *binding, struct file *fil
  */
 int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool write, bool nowait);
 /*
- * Is there a task that has the process's memory? While somebody waits in
+ * Is there a task that has the process's memory? While a thread waits in
  * mimic_binding_fault_in() the memory outlives them all. Then mimic_binding_end() is due: as if the
  * memory had gone.
  */

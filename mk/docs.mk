@@ -28,6 +28,6 @@ $(eval $(call docs_page,timing-soc,scripts/print-timing.c))
 docs: $(DOCS_PAGES:%=$(O)/docs/%.md)
 	$(Q)cp $^ docs/
 
-# Fails if somebody changed the lists and not the page.
+# Fails if the lists were changed and not the page.
 docs-check: $(DOCS_PAGES:%=$(O)/docs/%.md)
 	$(Q)for page in $(DOCS_PAGES); do diff -u docs/$$page.md $(O)/docs/$$page.md || exit 1; done

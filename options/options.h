@@ -30,7 +30,7 @@ struct mimic_option {
 
 enum mimic_option_order { OPTIONS_ANYWHERE, OPTIONS_FIRST };	/* FIRST: they end at the first word */
 
-/* --help and -h, --version and -V are everybody's. */
+/* --help and -h, --version and -V are options of every command. */
 enum mimic_options_end { OPTIONS_TAKEN, OPTIONS_WANT_HELP, OPTIONS_WANT_VERSION };
 
 /*

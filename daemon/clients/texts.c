@@ -43,7 +43,7 @@ void mimicd_note_text_read(struct mimicd_session *session)
 		session->text_is_unread = !ioctl(session->socket, SIOCOUTQ, &unread) && unread;
 }
 
-/* Texts that wait in a socket are memory that counts for nobody: one is the most that a client leaves there. */
+/* Texts that wait in a socket are memory that counts for no user: one is the most that a client leaves there. */
 static bool may_have_text(struct mimicd_session *session, const struct mimicd_packet *packet)
 {
 	if (session->text_is_unread)

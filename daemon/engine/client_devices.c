@@ -354,7 +354,7 @@ int mimicd_client_open(struct mimicd_client *client, const char *name, uint32_t 
 	return error;
 }
 
-/* Nobody waits in the device any more, and commands for it that are still in a lane have no effect. */
+/* No thread waits in the device any more, and commands for it that are still in a lane have no effect. */
 static void detach_slot(struct mimicd_client *client, struct mimicd_device_slot *slot)
 {
 	for (struct mimicd_lane *lane = client->lanes; lane; lane = lane->next) {

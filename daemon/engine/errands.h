@@ -3,7 +3,7 @@
  * Calls of the kernel that last as long as a program likes, made by threads beside the engine's.
  *
  * Trust boundary: a read of a program's memory waits for the page, and a page comes when the
- * program's own pager (userfaultfd), a server of FUSE, or nobody brings it; no signal ends such
+ * program's own pager (userfaultfd), a server of FUSE, or no program brings it; no signal ends such
  * a wait. So a helper thread runs an errand. Its sender waits a moment, and then goes on without it:
  * the helper may be lost with it, and the loop gets the errand's result when it is over.
  */
@@ -54,7 +54,7 @@ bool mimicd_errands_destroy(struct mimicd_errands *errands);
  * only waits for a CPU is not. -EAGAIN: there is no helper, it has not begun. Any thread.
  */
 int mimicd_errands_send(struct mimicd_errands *errands, struct mimicd_errand *errand, uint64_t wait_ns);
-/* Nobody waits for it: it comes back by the loop. 0 or -EAGAIN. */
+/* No thread waits for it: it comes back by the loop. 0 or -EAGAIN. */
 int mimicd_errands_send_away(struct mimicd_errands *errands, struct mimicd_errand *errand);
 /* With the lock: this one comes back by the loop as those do that were left. */
 void mimicd_errands_return(struct mimicd_errands *errands, struct mimicd_errand *errand);

@@ -17,7 +17,7 @@ struct mimicd_device_events {
 	struct mimicd_events *events;
 	const struct mimic_kind *kind;
 	struct mimic_model *model;
-	uint64_t wanted;		/* 0: nobody wants to know */
+	uint64_t wanted;		/* 0: no event is wanted */
 	/* Only meaningful while `wanted`. */
 	int fd;
 	struct mimicd_user *user;	/* of the program */

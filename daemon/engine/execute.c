@@ -35,7 +35,7 @@ static uint32_t answers_of(const struct mimic_command *command)
 }
 
 /*
- * The kernel goes through all that wait for any futex of the same hash value, and those may be anybody's: a user that
+ * The kernel goes through all that wait for any futex of the same hash value, and those may be any user's: a user that
  * is throttled need not have made them slow. So threads beside the loop go on with its wake-ups.
  */
 static void wake_by_futex(struct mimicd_lane *lane)

@@ -33,7 +33,7 @@ void mimicd_holes_destroy(struct mimicd_holes *holes);
  */
 int mimicd_holes_watch(struct mimicd_holes *holes, struct mimicd_memory *memory, void *start, size_t size,
 		       struct mimicd_watched **watched);
-/* Before it is unmapped. Nobody reaches it any more. NULL is allowed. */
+/* Before it is unmapped. No device reaches it any more. NULL is allowed. */
 void mimicd_holes_forget(struct mimicd_watched *watched);
 
 #endif

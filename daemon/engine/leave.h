@@ -2,7 +2,7 @@
 /*
  * Devices that a program has no more, and one of whose jobs still runs.
  *
- * A job may sleep in a page of its program's, as long as that likes. So nobody waits for it in the loop: the device
+ * A job may sleep in a page of its program's, as long as that likes. So the loop does not wait for it: the device
  * leaves. Its model is as after power-on, no command reaches it, and no program may open it. The client that
  * had it, with the memory that the job uses, stays until the job has come back.
  */

@@ -43,7 +43,7 @@ struct mimicd_memory_wait {
 #define MIMICD_MEMORY_WAITS_MAX 64
 
 struct mimicd_memory {
-	struct mimicd_user *user;	/* whose quotas the ranges count for; NULL: nobody's */
+	struct mimicd_user *user;	/* whose quotas the ranges count for; NULL: no user's */
 	struct mimicd_errands *errands;
 	/*
 	 * Ranges come and go by the thread that holds the engine's lock (jobs.h), which

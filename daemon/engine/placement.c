@@ -127,7 +127,7 @@ static bool move_out(struct mimicd_client *client, struct mimicd_shard *shard)
 	return true;
 }
 
-/* Nothing of this fails but the watch: a client that nobody hears ends. */
+/* Nothing of this fails but the watch: a client whose eventfd is not watched ends. */
 static void move_home(struct mimicd_client *client)
 {
 	struct mimicd_shard *before = client->shard, *loop_shard = &client->engine->loop_shard;

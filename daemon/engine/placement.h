@@ -23,7 +23,7 @@ void mimicd_placement_note(struct mimicd_client *client);
 void mimicd_placement_of_device(struct mimicd_instance *instance);
 /* Clients go where they belong. */
 void mimicd_placement_update(struct mimicd_engine *engine);
-/* The client ends: nobody waits for its eventfd. */
+/* The client ends: its eventfd is not watched any more. */
 void mimicd_placement_end(struct mimicd_client *client);
 
 #endif

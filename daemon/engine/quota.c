@@ -9,7 +9,7 @@
 #include "daemon/engine/engine.h"
 #include "daemon/engine/user.h"
 
-/* Root alone gets the last part of all: somebody must be able to inspect and to stop programs. */
+/* Root alone gets the last part of all, to be able to inspect and to stop programs. */
 #define FOR_ROOT 32u
 
 static const struct {

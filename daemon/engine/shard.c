@@ -117,7 +117,7 @@ static bool run_retired(struct mimicd_shard *shard, struct mimicd_lane *lane, ui
 	return moved;
 }
 
-/* Of a virtual machine's programs nobody knows it. */
+/* The CPU that the lane's thread runs on. It is not known of a virtual machine's programs. */
 static int cpu_of(const struct mimicd_lane *lane)
 {
 	if (lane->is_lent)

@@ -46,7 +46,7 @@ enum mimic_outcome mimicd_trap_access(struct mimicd_trap *trap, struct mimic_acc
 bool mimicd_trap_is_lost(struct mimicd_instance *instance, const struct mimic_access *access);
 /* Of a load of the function driver that is done: the answer, which a person may want to be wrong. */
 uint64_t mimicd_trap_driver_answer(struct mimicd_instance *instance, const struct mimic_access *access);
-/* It waits no longer, and nobody is told. */
+/* It waits no longer, and its function is not called. */
 void mimicd_trap_withdraw(struct mimicd_trap *trap);
 /* The same when its device goes away: the model is not told either. */
 void mimicd_trap_forget(struct mimicd_trap *trap);

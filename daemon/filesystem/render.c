@@ -185,7 +185,7 @@ static void value_text(void *context, const char *name, const char *value, const
 
 /*
  * Programs and units write a device's shared memory whenever they want. Word by word,
- * and not for a thread sanitizer to judge: nobody promises more of it.
+ * and not for a thread sanitizer to judge: no more is promised of it.
  */
 __attribute__((no_sanitize("thread")))
 static void write_bytes(FILE *file, const void *bytes, size_t size)

@@ -223,7 +223,7 @@ static bool wait_for_item(struct mimicd_closer *closer)
 	closer->idle++;
 	error = pthread_cond_timedwait(&closer->called, &closer->lock, &due);
 	closer->idle--;
-	/* One may have come when the time was over, and before we had the lock: its signal went to nobody. */
+	/* One may have come when the time was over, and before we had the lock: its signal reached no thread. */
 	return !error || is_waiting(closer);
 }
 

@@ -34,7 +34,7 @@ void mimicd_closer_close_ours(struct mimicd_closer *closer, uint32_t owner, int 
 void mimicd_closer_hang_up(struct mimicd_closer *closer, uint32_t owner, int fd, const void *message, size_t size);
 /* The same with a mapping, whose last end frees the file's pages. */
 void mimicd_closer_unmap(struct mimicd_closer *closer, uint32_t owner, void *start, size_t size);
-/* Wakes a thread that waits for a futex of shared memory. That may be unmapped by then: nobody is woken. */
+/* Wakes a thread that waits for a futex of shared memory. That may be unmapped by then: no thread is woken. */
 void mimicd_closer_wake(struct mimicd_closer *closer, uint32_t owner, void *word);
 /* The number of descriptors that have been handed over and are not closed. */
 unsigned int mimicd_closer_backlog(struct mimicd_closer *closer, uint32_t owner);

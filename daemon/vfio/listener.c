@@ -91,7 +91,7 @@ int mimicd_vfio_listener_parse(struct mimicd_vfio_listener *listener, const char
 	return 0;
 }
 
-/* -1: nobody is there, or the device is not. */
+/* -1: no machine is there, or the device is not. */
 static int accept_machine(struct mimicd_vfio_listener *listener, struct mimicd_vfio_socket *at)
 {
 	int fd = accept4(at->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);

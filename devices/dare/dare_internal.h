@@ -180,7 +180,7 @@ struct dare {
 	struct mimic_host host;
 	struct dare_config config;
 	const struct dare_kernels *kernels;
-	const struct dare_watch *watch;		/* NULL: nobody */
+	const struct dare_watch *watch;		/* NULL: none */
 	struct dare_context *context;	/* config.contexts of them */
 	uint32_t unfinished;		/* contexts that go on without any access, one bit each */
 	const struct mimic_memory *memory[DARE_CONTEXTS_MAX];	/* NULL: detached */

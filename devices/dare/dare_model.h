@@ -57,7 +57,7 @@ struct dare_watch {
 	void *context;
 	void (*executed)(void *context, const struct dare_dispatched *instruction);
 };
-/* NULL: nobody. It must outlive the model. */
+/* NULL: none. It must outlive the model. */
 void dare_model_watch(struct mimic_model *model, const struct dare_watch *watch);
 /*
  * Stores to STREAM as `pattern` says, up to the one that dispatches an instruction. Returns how many; 0: the first

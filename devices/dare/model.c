@@ -165,7 +165,7 @@ static void dare_owner_gone(struct mimic_model *model, uint64_t owner, uint64_t 
 	struct dare *d = dare_of(model);
 
 	dare_cancel(model, owner, now);
-	/* Nobody will bring the values that its instruction still misses. */
+	/* No thread will bring the values that its instruction still misses. */
 	for (unsigned int i = 0; i < d->config.contexts; i++) {
 		if (d->context[i].stream_missing && d->context[i].stream_owner == owner)
 			d->context[i].stream_missing = 0;

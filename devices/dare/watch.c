@@ -19,7 +19,7 @@ void dare_mpu_watch_take(const struct dare_context *c, const struct queue_entry 
 	instruction->m = c->csr[DARE_CSR_MATRIX_M];
 	instruction->k = c->csr[DARE_CSR_MATRIX_K];
 	instruction->n = c->csr[DARE_CSR_MATRIX_N];
-	/* It will fail, and nobody is told. */
+	/* It will fail, and the watcher is not told. */
 	if (entry->operation == DARE_OPERATION_COUNT)
 		return;
 	format = dare_instructions[entry->operation].format;

@@ -259,7 +259,7 @@ static size_t maple_load_many(struct mimic_model *model, const struct mimic_acce
 	return done;
 }
 
-/* The access waits no longer, and nobody is told. */
+/* The access waits no longer, and the host is not told. */
 static void withdraw(struct maple *m, struct parked *parked, uint64_t owner)
 {
 	if (!parked->valid || parked->access.owner != owner)

@@ -19,7 +19,7 @@ static void remove_run(struct mimic_dram *dram, unsigned int index)
 /* Returns where it is now. */
 static unsigned int insert_run(struct mimic_dram *dram, unsigned int index, uint64_t begin)
 {
-	/* The earliest is the one that nobody is likely to ask about. */
+	/* The earliest is the one that is least likely to be asked about. */
 	if (dram->runs == MIMIC_DRAM_RUNS) {
 		remove_run(dram, 0);
 		index = index ? index - 1 : 0;

@@ -54,7 +54,7 @@ static void make_room(struct mimic_slots *slots)
 {
 	if (slots->end + 2 <= slots->room)
 		return;
-	/* The earliest is the one that nobody is likely to ask about. */
+	/* The earliest is the one that is least likely to be asked about. */
 	if (slots->end - slots->first + 2 > slots->room)
 		slots->first += 2;
 	slots->end -= slots->first;

@@ -31,7 +31,7 @@ static inline bool mimic_slots_all_free(const struct mimic_slots *slots, uint64_
 	return slots->steps[slots->end - 1].begin <= now;
 }
 
-/* mimic_slots_take() where none is taken from some cycle on, and nobody will ask about one before that. */
+/* mimic_slots_take() where none is taken from some cycle on, and no caller will ask about one before that. */
 static inline void mimic_slots_take_first(struct mimic_slots *slots, uint64_t begin, uint64_t end)
 {
 	slots->steps[0] = (struct mimic_slots_step){ 0, 0 };
@@ -45,7 +45,7 @@ static inline void mimic_slots_take_first(struct mimic_slots *slots, uint64_t be
 uint64_t mimic_slots_free_at(const struct mimic_slots *slots, uint64_t when);
 /* One is taken from `begin` until before `end`. */
 void mimic_slots_take(struct mimic_slots *slots, uint64_t begin, uint64_t end);
-/* Nobody will ask about a cycle before `now`. */
+/* No caller will ask about a cycle before `now`. */
 void mimic_slots_forget(struct mimic_slots *slots, uint64_t now);
 
 #endif

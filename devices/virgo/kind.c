@@ -111,7 +111,7 @@ static bool posts_stores(const void *parameters)
 	return !config->synchronous;
 }
 
-/* Not STREAM: each third value of it queues a command, and nobody here counts them. */
+/* Not STREAM: each third value of it queues a command, and they are not counted here. */
 static bool is_operand(const struct mimic_access *store)
 {
 	if (store->page != VIRGO_PAGE_UNITS)

@@ -343,7 +343,7 @@ struct parked {
 	uint8_t size;
 	uint8_t over;		/* answered; off the list when the call ends */
 	uint8_t from_stream;
-	uint8_t withdrawn;	/* PARKED_COMMAND: nobody waits now; the same store will come again */
+	uint8_t withdrawn;	/* PARKED_COMMAND: no thread waits now; the same store will come again */
 	uint8_t reserved[2];
 	uint64_t position;	/* PARKED_COMMAND: answered when so many are completed */
 };
@@ -375,7 +375,7 @@ struct virgo {
 	struct virgo_config config;
 	const struct virgo_kernels *kernels;
 	unsigned char *shared;
-	const struct virgo_watch *watch;	/* NULL: nobody */
+	const struct virgo_watch *watch;	/* NULL: none */
 	uint32_t generation;		/* atomic: grows when translations are dropped */
 	struct cluster cluster;
 	struct unit unit[VIRGO_UNITS_MAX];
@@ -504,11 +504,11 @@ void virgo_unit_settle(struct virgo *v, struct unit *u);
 /* false: there is no room. At barriers there always is. */
 bool virgo_parked_add(struct virgo *v, const struct parked *parked);
 void virgo_parked_sweep(struct virgo *v);
-/* It is answered, or withdrawn: nobody waits for it any more. */
+/* It is answered, or withdrawn: no thread waits for it any more. */
 void virgo_parked_forget(struct virgo *v, struct parked *parked);
 /* true: there was one. */
 bool virgo_parked_withdraw(struct virgo *v, uint64_t owner);
-/* Everybody is answered with 0. */
+/* All waiting accesses are answered with 0. */
 void virgo_parked_release_all(struct virgo *v);
 void virgo_parked_answer(struct virgo *v, struct parked *parked, uint64_t data);
 

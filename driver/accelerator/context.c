@@ -178,8 +178,8 @@ static void accelerator_set_context(struct accelerator *accelerator, unsigned in
 }
 
 /*
- * A place that nobody has. One whose process has ended is free, although somebody
- * else may have kept its files. accelerator->serving is held.
+ * A place that no process has. One whose process has ended is free, although another
+ * process may have kept its files. accelerator->serving is held.
  */
 static int accelerator_find_free_context(const struct accelerator *accelerator,
 					 unsigned int *number)

@@ -117,7 +117,7 @@ static int accelerator_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* The file had the device's eventfd, perhaps: it is not to raise interrupts for nobody. */
+/* The file had the device's eventfd, perhaps: then no interrupts are wanted any more. */
 static void accelerator_end_events(struct accelerator_file *opened)
 {
 	struct accelerator *accelerator = opened->context->accelerator;

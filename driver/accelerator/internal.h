@@ -72,7 +72,7 @@ void accelerator_slow_stop(struct accelerator *accelerator);
 /* These three: accelerator->serving is held. A thread brings the page: 0 or -ENOMEM. */
 int accelerator_slow_begin(struct accelerator_slow *slow, const struct accelerator_fault *fault);
 bool accelerator_slow_runs(const struct accelerator_context *context);
-/* Nobody waits for the context's slow pages any more. */
+/* No thread waits for the context's slow pages any more. */
 void accelerator_slow_cancel(struct accelerator_context *context);
 /*
  * The device raises its interrupt for these events from now on; 0: for none. 0; -ENODEV,

@@ -6,7 +6,7 @@
 #include "internal.h"
 #include "mimic/accelerator_ioctl.h"
 
-/* Nobody knows of it. */
+/* Of a lane that no program knows. */
 static void accelerator_drop_lane(struct mimic_binding *binding, u32 number)
 {
 	const struct accelerator_lane_call call = {

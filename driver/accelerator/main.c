@@ -116,7 +116,7 @@ static int accelerator_identify(struct accelerator *accelerator)
 	struct device *dev = &accelerator->device->dev;
 	int error = accelerator->driver->identify(accelerator);
 
-	/* A device or daemon that goes as soon as it has come is nobody's concern. */
+	/* A device or daemon that goes as soon as it has come is no error to log. */
 	if (error && error != -ENODEV && error != -EIO)
 		dev_err(dev, "IDENTIFY cannot be read: %d\n", error);
 	return error;

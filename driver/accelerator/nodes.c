@@ -48,7 +48,7 @@ void accelerator_node_destroy(struct accelerator *accelerator)
 
 /* --- all of a driver's ------------------------------------------------------- */
 
-/* Anybody may use the device: it reaches nothing but its user's own memory. */
+/* Any user may use the device: it reaches nothing but its user's own memory. */
 static char *accelerator_devnode(mimic_const_device struct device *dev, umode_t *mode)
 {
 	if (mode)

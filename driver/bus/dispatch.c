@@ -2,7 +2,7 @@
 /* Passes a driver's calls (mimic.h) to the module that brought the device. */
 #include "mimic_bus.h"
 
-/* Its module is not unloaded while somebody has the device: it has the function that frees it. */
+/* Its module has the function that frees it, so a reference to the device keeps the module. */
 bool mimic_device_get(struct mimic_device *device)
 {
 	if (!try_module_get(device->ops->owner))

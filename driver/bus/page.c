@@ -58,8 +58,8 @@ static int mimic_fault_in(const struct mimic_device_ops *ops, struct mm_struct *
 }
 
 /*
- * Does a page of it come without waiting for anybody? Of memory that no file system of somebody's
- * is behind: others read a page while they are told not to wait (a file with MADV_RANDOM).
+ * Does a page of it come without waiting for another program? Of memory that no file system is
+ * behind: file systems read a page while they are told not to wait (a file with MADV_RANDOM).
  */
 static bool mimic_is_quick(struct vm_area_struct *vma)
 {

@@ -5,8 +5,8 @@
  * last file, and ends early with the process's memory, the device, its driver, or
  * the daemon: then it is "gone".
  *
- * Lifetimes. With the last file, or with the process's memory if that goes first (somebody
- * else may keep a file for as long as they like), the binding retires: a work item takes the
+ * Lifetimes. With the last file, or with the process's memory if that goes first (another
+ * process may keep a file for as long as it likes), the binding retires: a work item takes the
  * notifiers away, which waits for changes of the process's memory and so is nothing that a close()
  * may wait for, and gives up all that costs something: the device's memory, the process's
  * (binding->mm), the driver's context. Its number is free when the daemon has answered CLOSE, too.

@@ -141,7 +141,7 @@ int mimic_channel_commit(struct mimic_connection *connection, u32 slot)
 	shared = &connection->slots[slot];
 	file = mimic_channel_answer_file(connection, slot, READ_ONCE(shared->fd));
 	spin_lock(&connection->lock);
-	/* The program may have died meanwhile: then there is nobody to have it. */
+	/* The program may have died meanwhile: then no process is there to have it. */
 	handed_over = mimic_channel_awaits_file(connection, slot);
 	if (test_bit(slot, connection->used))
 		handed_over &= mimic_slot_take_answer(connection, slot, handed_over ? file : NULL);
@@ -229,7 +229,7 @@ ssize_t mimic_channel_read(struct mimic_connection *connection, char __user *buf
 		}
 		if (done)
 			break;
-		/* Somebody else's reads: the daemon itself does none any more. */
+		/* Reads of another process: the daemon itself does none any more. */
 		if (READ_ONCE(connection->dead))
 			return -ENODEV;
 		if (nonblock)

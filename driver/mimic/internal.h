@@ -83,7 +83,7 @@ struct mimic_request {
 	void (*release)(struct mimic_request *request);
 };
 
-/* Requests that wait for a slot: a line for each limit, so that the longest is nobody else's. */
+/* Requests that wait for a slot: a line for each limit, so that the longest holds up no other. */
 struct mimic_line {
 	struct list_head link;	/* connection->lines */
 	struct list_head requests;
@@ -112,7 +112,7 @@ struct mimic_connection {
 	u16 limited_slots[MIMIC_LIMITS];	/* [0]: those that no limit counts */
 	u16 spare_slots;	/* in use beyond a device's share */
 	u32 doorbell;
-	struct list_head lines;	/* those where somebody waits */
+	struct list_head lines;	/* those where a request waits */
 	struct mimic_line lines_of[MIMIC_LIMITS];
 	struct io_uring_cmd *fetches[MIMIC_FETCHES_MAX];
 	void *fetch_files[MIMIC_FETCHES_MAX];	/* whose, for 6.1's flush */
@@ -127,7 +127,7 @@ void mimic_request_init(struct mimic_request *request, u32 kind, const struct mi
  */
 int mimic_request_run(struct mimic_connection *connection, struct mimic_request *request,
 		      bool restartable, unsigned long timeout);
-/* Sends a request that has release(); nobody waits for it. */
+/* Sends a request that has release(); no thread waits for it. */
 void mimic_request_post(struct mimic_connection *connection, struct mimic_request *request);
 /* The same for one that may be on its way already: not taken yet, it does for both. */
 void mimic_request_post_again(struct mimic_connection *connection, struct mimic_request *request,
@@ -205,7 +205,7 @@ struct mimic_bus_device {
 	bool is_opening;	/* one open at a time */
 	struct mutex lock;	/* which processes have it: the next five */
 	bool gone;		/* unregistered */
-	bool has_driver;	/* else nobody can open it */
+	bool has_driver;	/* else no process can open it */
 	bool is_shared;		/* struct mimic_driver; as the next one */
 	u16 waiters;
 	struct list_head bindings;	/* of living processes; one at most if it is not shared */
@@ -342,7 +342,7 @@ struct mimic_binding *mimic_binding_find(struct mimic_connection *connection, u3
 bool mimic_binding_disable(struct mimic_binding *binding);
 /* That, of a process that goes on, without device->lock: windows, memory, the driver's gone(). */
 void mimic_binding_taken_away(struct mimic_binding *binding);
-/* A request has the number: it is nobody else's meanwhile. */
+/* A request has the number: no other request may have it meanwhile. */
 /* Operations of the bus: mimic_bus.h. */
 struct mimic_binding *mimic_binding_begin(struct mimic_device *device,
 					  const struct mimic_binding_ops *ops, void *context);

@@ -8,7 +8,7 @@
  * it: the last one may still hold its pages, in a pipe or a registered buffer. A mapping
  * keeps its pages: the daemon's for as long as it likes, a program's only while it has
  * the device. When a program loses it (the driver or the daemon is gone), other pages take
- * their place, which nobody else sees: a program that does not know yet goes on, but finds
+ * their place, which no other process sees: a program that does not know yet goes on, but finds
  * zeros.
  */
 #include <linux/fs.h>

@@ -267,7 +267,7 @@ void mimic_request_forget(struct mimic_connection *connection, struct mimic_requ
 	spin_unlock(&connection->lock);
 }
 
-/* Served or not, nobody is to wait for it. connection->lock is held. */
+/* Served or not, no thread is to wait for it. connection->lock is held. */
 static void mimic_slot_fail(struct mimic_connection *connection, u32 number, int status)
 {
 	struct mimic_request *request = connection->in_slot[number];
@@ -407,7 +407,7 @@ static bool mimic_request_take_back(struct mimic_connection *connection,
 	return over;
 }
 
-/* Nobody waits for the answer any more. true: it had come. */
+/* No thread waits for the answer any more. true: it had come. */
 static bool mimic_request_abandon(struct mimic_connection *connection,
 				  struct mimic_request *request)
 {

@@ -115,7 +115,7 @@ static int mimic_window_enter(const struct mimic_view *view, unsigned long entry
 		error = -EAGAIN;
 	} else {
 		/*
-		 * Written through us, and nobody else would notice: not even a page of
+		 * Written through us, which the kernel would not notice otherwise: not even a page of
 		 * MADV_FREE, which is not swap-backed, may be dropped then. A file's page
 		 * is dirty already where the process may write it, and its filesystem
 		 * might sleep here on a writeback that waits for window.lock.
@@ -497,7 +497,7 @@ static bool mimic_window_was_seen(const struct mimic_window *window, u64 start, 
 
 /*
  * The wait is short: the daemon may be waiting for a lock that our caller holds. After a wait in
- * vain nobody waits for a while, whichever process makes the change, or a program with many
+ * vain no change waits for a while, whichever process makes the change, or a program with many
  * bindings could have one process wait after the other. A thread of the daemon that reclaims
  * memory does not wait: it would wait for itself.
  */

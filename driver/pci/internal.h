@@ -64,7 +64,7 @@ struct mimic_pci_device {
 	unsigned int lane_pages;	/* of each */
 	u32 command_words;
 	u32 response_words;
-	bool is_lost;	/* nobody has answered when somebody looked last */
+	bool is_lost;	/* the function did not answer when it was asked last */
 	unsigned long seen;	/* jiffies, when it was found that the function answers */
 
 	struct srcu_struct readers;	/* see above */
@@ -125,12 +125,12 @@ int mimic_pci_write(struct mimic_device *device, unsigned int page, unsigned int
 void mimic_pci_post(struct mimic_device *device, unsigned int number, bool is_write,
 		    unsigned int page, unsigned int offset, unsigned int size, u64 value);
 bool mimic_pci_is_served(struct mimic_device *device);
-/* A register of the bus page. 0; -ENODEV: nobody answers. */
+/* A register of the bus page. 0; -ENODEV: the function does not answer. */
 int mimic_pci_load_bus_page(struct mimic_pci_device *device, unsigned int offset, u64 *value);
 void mimic_pci_store_bus_page(struct mimic_pci_device *device, unsigned int offset, u64 value);
 /*
  * Until all that has been posted is done: how many accesses had no effect so far, programs' own
- * included. false: there is nobody to do them. Does not sleep.
+ * included. false: there is no function to do them. Does not sleep.
  */
 bool mimic_pci_settle(struct mimic_pci_device *device, u64 *not_ready);
 /* The device walks these tables from now on, and has forgotten all that it knew of the space. */

@@ -77,7 +77,7 @@ static int mimic_pci_memory_probe(struct pci_dev *pci, const struct pci_device_i
 	return 0;
 }
 
-/* Nobody needs it any more. */
+/* It is not needed any more. */
 static void mimic_pci_memory_remove(struct pci_dev *pci)
 {
 	struct mimic_pci_memory *memory = pci_get_drvdata(pci);

@@ -2,7 +2,7 @@
 /*
  * The paper's loops in all forms, element by element (examples/maple/loops). As it is,
  * it runs natively; the same loops compiled with the flags of `mimic cflags` run in
- * virtual time. docs/timing.md describes each form.
+ * virtual time. docs/timing-maple.md describes each form.
  */
 #include <errno.h>
 #include <inttypes.h>

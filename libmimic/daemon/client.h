@@ -26,18 +26,19 @@ void mimic_daemon_set_patience(unsigned int seconds);
 int mimic_daemon_list(const char *socket_path, char **json);
 
 /*
- * Another device of that kind ("maple"); `name` has room for MIMIC_NAME_MAX. A
- * device goes away, also one that a program has. A device on the kernel's bus misbehaves
- * (docs/bus.md). Each: 0 or -errno with a text in mimic_error_text(); -ENOENT: no
- * such kind; -ENODEV: no such device; -EPERM; -ECONNREFUSED: no daemon answers.
+ * add() makes another device of that kind ("maple"); `name` has room for MIMIC_NAME_MAX.
+ * remove() takes a device away, also one that a program has. inject() has a device misbehave that
+ * is on the kernel's bus or in a virtual machine (docs/bus.md); -EOPNOTSUPP: it is neither. Each:
+ * 0 or -errno with a text in mimic_error_text(); -ENOENT: no such kind; -ENODEV: no such device;
+ * -EPERM; -ECONNREFUSED: no daemon answers.
  */
 int mimic_daemon_add(const char *socket_path, const char *kind, char *name);
 int mimic_daemon_remove(const char *socket_path, const char *name);
 int mimic_daemon_inject(const char *socket_path, const char *name, enum mimic_injection what);
 
 /*
- * The state of a device (docs/state.md) as JSON text; free() it. flags:
- * MIMIC_STATE_*. A device is as after power-on. Its counters are 0 again. Errors as above,
+ * The state of a device (docs/state.md) as JSON text; free() it. flags: MIMIC_STATE_*.
+ * reset() makes a device as after power-on, clear_counters() its counters 0. Errors as above,
  * and -ENOTUNIQ: several processes have a private device of that name.
  */
 int mimic_daemon_state(const char *socket_path, const char *name, uint32_t flags, char **json);
@@ -45,10 +46,10 @@ int mimic_daemon_reset(const char *socket_path, const char *name);
 int mimic_daemon_clear_counters(const char *socket_path, const char *name);
 
 /*
- * Writes the events of devices that programs have through the kernel into the spool (docs/trace.md)
- * as long as the connection is open that is returned; close() it. The spool is a memfd, sealed
- * against shrinking. Errors as above, and -EBUSY: another connection does so already; -EOPNOTSUPP:
- * there is no kernel's bus.
+ * Writes the events of devices that programs have through the kernel, or virtual machines have,
+ * into the spool (docs/trace.md) as long as the connection is open that is returned; close() it.
+ * The spool is a memfd, sealed against shrinking. Errors as above, and -EBUSY: another connection
+ * does so already; -EOPNOTSUPP: mimicd has neither the kernel's bus nor a virtual machine's socket.
  */
 int mimic_daemon_trace_bus(const char *socket_path, int spool_fd);
 

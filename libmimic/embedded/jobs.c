@@ -45,7 +45,7 @@ static struct embedded_worker *find_asleep(struct embedded_jobs *jobs)
 
 /*
  * At once, and not when the lock is free, as for lanes: a handler that leaves by siglongjmp()
- * before the wake-up would leave a worker that everybody takes for awake.
+ * before the wake-up would leave a worker that all threads take for awake.
  */
 static void wake(struct embedded_jobs *jobs, struct embedded_worker *worker)
 {

@@ -148,7 +148,7 @@ void dare_time_dmu_release(struct dare_mpu *mpu, struct entry *entry)
 		give_back(mpu, number);
 }
 
-/* The producer has issued too early: nobody will get addresses from it. */
+/* The producer has issued too early: no mgather will get addresses from it. */
 static void drop_chain(struct dare_mpu *mpu, uint16_t number)
 {
 	uint16_t consumer = mpu->vmr[number].first_consumer;

@@ -11,7 +11,7 @@
  * In each cycle, in this order: answers of the LLC and results of the array arrive;
  * instructions issue; rows are sent to the LLC; an instruction is dispatched, which
  * can issue from the next cycle on. Sections IV-A to IV-E are those of the paper;
- * docs/timing.md says which parameters are assumptions.
+ * docs/timing-soc.md says which parameters are assumptions.
  */
 #ifndef MIMIC_DARE_TIME_MPU_H
 #define MIMIC_DARE_TIME_MPU_H

@@ -45,7 +45,7 @@ void dare_time_trace_issue(struct dare_mpu *mpu, const struct entry *entry)
 {
 	struct traced *traced = traced_of(mpu, entry);
 
-	/* It may have been dispatched before somebody attached to a probe. */
+	/* It may have been dispatched before a tracer attached to a probe. */
 	if (traced->place == TRACED_QUEUE)
 		MIMIC_TRACE_AT(mpu->trace, traced->since, mpu->now, riq, 0ull, traced->riq_place, address_of(entry),
 			       entry->next, traced->word, entry->sequence);

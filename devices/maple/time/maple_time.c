@@ -2,7 +2,7 @@
 /*
  * A timed MAPLE: its life, and its work that goes on by itself.
  *
- * The cycles were measured on the artifact's RTL (docs/timing.md has them all), without
+ * The cycles were measured on the artifact's RTL (docs/timing-maple.md has them all), without
  * flits: these are a part of the way between core and device.
  */
 #include <errno.h>

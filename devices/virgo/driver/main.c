@@ -91,7 +91,7 @@ static int virgo_clear(struct accelerator *accelerator)
 
 /*
  * Without the bit for one that waits it is a fault that is only remembered. Of a unit that
- * cannot be it is no fault that anybody could wait for.
+ * cannot be it is no fault that a thread could wait for.
  */
 static int virgo_read_fault(struct accelerator *accelerator, bool is_fresh,
 			    struct accelerator_fault *fault)

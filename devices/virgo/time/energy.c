@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Energy by events. Only ratios mean something: constants are of other technologies and sizes, and one factor
- * for the cores' pipelines is a parameter (docs/timing.md).
+ * for the cores' pipelines is a parameter (docs/timing-virgo.md).
  */
 #include "devices/virgo/time/internal.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The kernel of the operand-decoupled tensor cores, which this paper's version does not have (second-hand, docs/timing.md). A
+ * The kernel of the operand-decoupled tensor cores, which this paper's version does not have (second-hand, docs/timing-virgo.md). A
  * core makes a part of the tile of C by operations of 16 x 16 x 16 that name operands in shared memory.
  */
 #include "devices/virgo/time/internal.h"

@@ -3,7 +3,7 @@
  * The kernels of the core-coupled tensor cores. Each warp makes 16 x 8 of the tile of C, by two wmmas for each 8 of the
  * tile's depth; operands come out of shared memory by the lanes. With DMA one thread orders the next step's operands;
  * without, all warps copy a step's operands before it, A transposed. Numbers of instructions are those of the
- * published kernels, compiled (docs/timing.md).
+ * published kernels, compiled (docs/timing-virgo.md).
  */
 #include "devices/virgo/time/internal.h"
 

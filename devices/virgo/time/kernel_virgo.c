@@ -2,7 +2,7 @@
 /*
  * The kernels of the matrix unit. With DMA one thread drives it, and the other warps have nothing to do but to meet
  * at the end; without, all warps copy the operands of the next step while the unit multiplies. Numbers of
- * instructions are those of the published kernels, compiled (docs/timing.md).
+ * instructions are those of the published kernels, compiled (docs/timing-virgo.md).
  */
 #include "devices/virgo/time/internal.h"
 
@@ -86,7 +86,7 @@ static void drive_step(const struct warp_place *place, struct code *code)
 	virgo_time_code_poll(code, ALWAYS);
 }
 
-/* C goes to memory, and nobody waits for that. */
+/* C goes to memory, and no warp waits for that. */
 static void store_out(struct code *code)
 {
 	alu(code, 4, 1);
@@ -174,7 +174,7 @@ void virgo_time_kernel_virgo_dma(const struct warp_place *place, struct warp_cod
 
 /*
  * A register that was spilled. Each thread has a stack of its own. Which word comes when is the compiler's affair;
- * here they come in an order that does not go through lines one by one (docs/timing.md).
+ * here they come in an order that does not go through lines one by one (docs/timing-virgo.md).
  */
 static void reload(const struct warp_place *place, struct code *code, unsigned int number)
 {
@@ -286,6 +286,6 @@ void virgo_time_kernel_virgo(const struct warp_place *place, struct warp_code *c
 	barrier(step, lanes);
 	if (!place->number)
 		virgo_time_code_poll(&code->part[PART_TILE_END], ALWAYS);
-	/* All copy the next tile's first operands, to where C is: nobody goes on before it has left. */
+	/* All copy the next tile's first operands, to where C is: no warp goes on before it has left. */
 	move_out(place, code, false);
 }

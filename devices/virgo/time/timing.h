@@ -11,7 +11,7 @@
  * LSU's head, the units, dispatch, issue, fetch. A bank of shared memory grants one reader
  * and one writer a cycle: the first ones in this order.
  *
- * docs/timing.md says where the parameters come from and which of them are assumptions.
+ * docs/timing-soc.md says where the parameters come from and which of them are assumptions.
  */
 #ifndef MIMIC_VIRGO_TIME_TIMING_H
 #define MIMIC_VIRGO_TIME_TIMING_H
