@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-"""figures-ends.py TABLES: bench/figures/ends.csv as docs/timing-maple.md shows it: what each end of each range does to MAPLE's rows.
+"""figures-ends.py TABLES: bench/figures/ends.csv as docs/timing-maple.md shows it: how much an end of a range moves MAPLE's rows.
 
-With an argument --check it is held against ranges.csv and error_bars.csv first. Prints the lines of the table.
+Ends that move no row by FAR percent are left out. With an argument --check it is held against ranges.csv and error_bars.csv first. Prints the lines of the table.
 """
 import csv
 import sys
 
 MOST = 6	# rows that are named at an end
-LEAST = 0.5	# percent
+LEAST = 0.5	# percent, of a row that is named
+FAR = 5		# percent, of an end's farthest row
 
 
 def read(name):
@@ -35,14 +36,17 @@ def check(tables, ends, rows):
 
 
 def line(end, base, rows):
+    """The end's line of the table; None if it moves no row far."""
     moved = []
     for row in rows:
         change = 100 * (float(end[row]) / float(base[row]) - 1)
         if abs(change) >= LEAST:
             moved.append((-abs(change), rows.index(row), f"{row} {change:+.1f}"))
     moved.sort()
+    if not moved or -moved[0][0] < FAR:
+        return None
     systems = f" on {end['systems']}" if end["systems"] else ""
-    text = ", ".join(text for _, _, text in moved[:MOST]) or "none"
+    text = ", ".join(text for _, _, text in moved[:MOST])
     more = f" and {len(moved) - MOST} more" if len(moved) > MOST else ""
     return f"| `{end['settings']}`{systems} | {text}{more} |"
 
@@ -54,7 +58,9 @@ def main():
     if "--check" in sys.argv[2:]:
         check(tables, ends, rows)
     for end in ends[1:]:
-        print(line(end, ends[0], rows))
+        text = line(end, ends[0], rows)
+        if text:
+            print(text)
 
 
 main()
