@@ -147,31 +147,11 @@ uint64_t mimic_tlb_physical(const struct mimic_tlb *tlb, int entry, uint64_t add
 /*
  * The tree of 16 as five trees of four: the upper one chooses a group, the
  * group's own chooses in it. The state of four is a | b << 1 | c << 2 with a
- * the root, b its left and c its right child, so each step reads a constant
- * instead of walking the tree.
+ * the root, b its left and c its right child. A block waits for one element's
+ * state before it knows the next one's, so a step is few instructions from
+ * state to state; the rest, which the states do not wait for, may take longer.
  */
-#define FOUR_VICTIM 0xdc98u	/* 2 bits a state: a ? 2 + c : b */
-
-#define FOUR_CHANGED 0x53535353u	/* 4 bits a state: the nodes that filling the victim flips */
-
-static inline unsigned int four_victim(unsigned int state)
-{
-	return FOUR_VICTIM >> (2 * state) & 3;
-}
-
-static inline unsigned int four_changed(unsigned int state)
-{
-	return FOUR_CHANGED >> (4 * state) & 7;
-}
-
-static inline unsigned int four_touch(unsigned int state, unsigned int leaf)
-{
-	/* 4 bits a leaf: the nodes that are written, and their values */
-	unsigned int written = 0x5533u >> (4 * leaf) & 7;
-	unsigned int value = 0x0413u >> (4 * leaf) & 7;
-
-	return (state & ~written) | value;
-}
+static const uint8_t four_victim[8] = { 0, 2, 1, 2, 0, 3, 1, 3 };	/* a ? 2 + c : b */
 
 struct tree16 {
 	unsigned int upper;	/* nodes 1, 2, 3 */
@@ -202,36 +182,52 @@ static uint64_t tree16_join(struct tree16 split)
 	return tree;
 }
 
+/* 4 bits a leaf of four: the nodes that an access writes, and their values. */
+#define FOUR_WRITTEN(leaf) (0x5533u >> (4 * (leaf)) & 7)
+#define FOUR_VALUE(leaf) (0x0413u >> (4 * (leaf)) & 7)
+#define ACCESS(group, leaf) { \
+	~FOUR_WRITTEN(group), FOUR_VALUE(group), \
+	~(FOUR_WRITTEN(leaf) << (3 * (group))), FOUR_VALUE(leaf) << (3 * (group)) }
+#define ACCESSES(group) ACCESS(group, 0), ACCESS(group, 1), ACCESS(group, 2), ACCESS(group, 3)
+
+/* An access's effect on both, by the entry. */
+static const struct {
+	unsigned int upper_kept, upper_set, lower_kept, lower_set;
+} accesses[16] = { ACCESSES(0), ACCESSES(1), ACCESSES(2), ACCESSES(3) };
+
 static inline void tree16_touch(struct tree16 *tree, unsigned int entry)
 {
-	unsigned int group = entry >> 2, shift = 3 * group;
-	unsigned int state = tree->lower >> shift & 7;
-
-	tree->upper = four_touch(tree->upper, group);
-	tree->lower ^= (state ^ four_touch(state, entry & 3)) << shift;
+	tree->upper = (tree->upper & accesses[entry].upper_kept) | accesses[entry].upper_set;
+	tree->lower = (tree->lower & accesses[entry].lower_kept) | accesses[entry].lower_set;
 }
+
+/* By a group: what filling its tree's victim flips, a and then b or c; `flips` is for an a of 0. */
+#define GROUP(group) { 3 * (group), 1u << (3 * (group)), 3u << (3 * (group)) }
+
+static const struct {
+	unsigned int shift, a, flips;
+} groups[4] = { GROUP(0), GROUP(1), GROUP(2), GROUP(3) };
 
 /* The victim, which is then the latest used. */
 static inline unsigned int tree16_replace(struct tree16 *tree)
 {
-	unsigned int group = four_victim(tree->upper), shift = 3 * group;
-	unsigned int state = tree->lower >> shift & 7;
+	unsigned int group = four_victim[tree->upper];
+	unsigned int entry = 4 * group + four_victim[tree->lower >> groups[group].shift & 7];
 
-	tree->upper ^= four_changed(tree->upper);
-	tree->lower ^= four_changed(state) << shift;
-	return 4 * group + four_victim(state);
+	tree->upper ^= groups[0].flips + 2 * (tree->upper & groups[0].a);
+	tree->lower ^= groups[group].flips + 2 * (tree->lower & groups[group].a);
+	return entry;
 }
 
 static inline void fill16(struct mimic_tlb *tlb, unsigned int entry, uint64_t page,
-			  struct mimic_tlb_undo *undo)
+			  struct mimic_tlb_replaced *replaced)
 {
 	uint64_t old = tlb->page[entry];
 	uint16_t bit = (uint16_t)(1u << entry);
 
-	undo->replaced[undo->fills].page = old;
-	undo->replaced[undo->fills].frame = tlb->frame[entry];
-	undo->replaced[undo->fills].entry = entry;
-	undo->fills++;
+	replaced->page = old;
+	replaced->frame = tlb->frame[entry];
+	replaced->entry = entry;
 	tlb->bucket[mimic_tlb_bucket(old)] &= (uint16_t)~bit;
 	tlb->bucket[mimic_tlb_bucket(page)] |= bit;
 	tlb->page[entry] = page;
@@ -241,15 +237,15 @@ static inline void fill16(struct mimic_tlb *tlb, unsigned int entry, uint64_t pa
 bool mimic_tlb_translate_identity(struct mimic_tlb *tlb, uint64_t *addresses, size_t count,
 				  struct mimic_tlb_undo *undo)
 {
+	struct mimic_tlb_replaced *replaced = undo->replaced;
 	struct tree16 tree = tree16_split(tlb->tree);
 	unsigned int valid = (unsigned int)tlb->valid;
+	uint64_t missed = 0;
 
 	if (tlb->entries != 16 || tlb->large || count > MIMIC_TLB_BLOCK)
 		return false;
 	undo->tree = tlb->tree;
 	undo->valid = tlb->valid;
-	undo->missed = 0;
-	undo->fills = 0;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t page = addresses[i] >> MIMIC_TLB_PAGE_SHIFT;
 		unsigned int found = tlb->bucket[mimic_tlb_bucket(page)] & valid, entry;
@@ -263,10 +259,12 @@ bool mimic_tlb_translate_identity(struct mimic_tlb *tlb, uint64_t *addresses, si
 			continue;
 		}
 		entry = tree16_replace(&tree);
-		fill16(tlb, entry, page, undo);
-		undo->missed |= 1ull << i;
+		fill16(tlb, entry, page, replaced++);
+		missed |= 1ull << i;
 		valid |= 1u << entry;
 	}
+	undo->missed = missed;
+	undo->fills = (size_t)(replaced - undo->replaced);
 	tlb->valid = valid;
 	tlb->tree = tree16_join(tree);
 	return true;

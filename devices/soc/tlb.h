@@ -90,17 +90,19 @@ void mimic_tlb_drop(struct mimic_tlb *tlb, int entry);
 /* Physical address of `address` by an entry that translates it. */
 uint64_t mimic_tlb_physical(const struct mimic_tlb *tlb, int entry, uint64_t address);
 
+struct mimic_tlb_replaced {
+	uint64_t page;
+	uint64_t frame;
+	uint64_t entry;
+};
+
 /* The entries that translate_identity() replaced, latest last, so that they can be restored. */
 struct mimic_tlb_undo {
 	uint64_t tree;
 	uint64_t valid;
 	uint64_t missed;	/* bit i: addresses[i] was not there */
 	size_t fills;
-	struct {
-		uint64_t page;
-		uint64_t frame;
-		uint64_t entry;
-	} replaced[MIMIC_TLB_BLOCK];
+	struct mimic_tlb_replaced replaced[MIMIC_TLB_BLOCK];
 };
 
 /*
