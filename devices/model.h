@@ -95,6 +95,8 @@ struct mimic_memory {
 		      uint32_t operand, uint32_t expected, uint32_t *old);
 	/* A hint. May be NULL. */
 	void (*prefetch)(void *context, uint64_t address);
+	/* A hint, too: gather() of these follows, and the model has something to do before. May be NULL. */
+	void (*announce)(void *context, const uint64_t *addresses, size_t count);
 };
 
 /*

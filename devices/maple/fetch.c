@@ -279,6 +279,9 @@ static bool fetch_block(struct maple *m, unsigned int number, uint64_t *addresse
 	long got;
 
 	undo.fills = 0;
+	/* While they are translated, memory answers. Pointers of stores were announced where they were posted. */
+	if (source == MAPLE_FAULT_LIMA && memory->announce)
+		memory->announce(memory->context, addresses, n);
 	if (m->state.translation &&
 	    !mimic_tlb_translate_identity(&m->state.tlb, addresses, n, &undo))
 		return false;

@@ -280,6 +280,19 @@ static unsigned int prefetch_indices(struct maple *m, unsigned int number, struc
 	return n;
 }
 
+/* Of the chunk's next elements, `most` at most. Returns how many. */
+static unsigned int put_addresses(const struct lima_chunk *chunk, uint64_t *address, unsigned int most, uint64_t mask)
+{
+	const uint32_t *index = chunk->index + chunk->position;
+	unsigned int shift = element_size(chunk->mode) == 8 ? 3 : 2, n = chunk->count - chunk->position;
+	uint64_t a = chunk->a;
+
+	n = n < most ? n : most;
+	for (unsigned int i = 0; i < n; i++)
+		address[i] = (a + ((uint64_t)index[i] << shift)) & mask;
+	return n;
+}
+
 /*
  * Fetches for as many words as the queue has room for, from as many chunks of
  * the same kind as it takes: memory likes many addresses at once.
@@ -290,7 +303,7 @@ static unsigned int fetch_indices(struct maple *m, unsigned int number)
 	struct lima_chunk *chunks = chunks_of(m, number), *chunk = &chunks[q->chunks_first];
 	uint64_t mask = address_mask(m) & ~3ull, a = chunk->a;
 	uint32_t mode = chunk->mode;
-	unsigned int size = element_size(mode), shift = size == 8 ? 3 : 2;
+	unsigned int size = element_size(mode);
 	unsigned int room = maple_queue_room(q) / (size / 4), n = 0, got;
 	enum maple_step step;
 	uint64_t address[FETCH_BLOCK];
@@ -301,8 +314,7 @@ static unsigned int fetch_indices(struct maple *m, unsigned int number)
 		chunk = &chunks[(q->chunks_first + c) % m->config.lima_chunks];
 		if (chunk->mode != mode || chunk->a != a)
 			break;
-		for (unsigned int i = chunk->position; i < chunk->count && n < room; i++)
-			address[n++] = (a + ((uint64_t)chunk->index[i] << shift)) & mask;
+		n += put_addresses(chunk, address + n, room - n, mask);
 	}
 	if (!n)
 		return 0;

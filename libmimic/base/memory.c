@@ -333,6 +333,13 @@ static void port_prefetch(void *context, uint64_t address)
 	mimic_probe_prefetch(address);
 }
 
+static void port_announce(void *context, const uint64_t *addresses, size_t count)
+{
+	(void)context;
+	for (size_t i = 0; i < count; i++)
+		mimic_probe_prefetch(addresses[i]);
+}
+
 void mimic_memory_port(struct mimic_memory *memory)
 {
 	*memory = (struct mimic_memory) {
@@ -344,5 +351,6 @@ void mimic_memory_port(struct mimic_memory *memory)
 		.write_block = port_write_block,
 		.atomic = port_atomic,
 		.prefetch = port_prefetch,
+		.announce = port_announce,
 	};
 }

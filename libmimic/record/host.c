@@ -242,6 +242,13 @@ static void port_prefetch(void *context, uint64_t address)
 	port->inner.prefetch(port->inner.context, address);
 }
 
+static void port_announce(void *context, const uint64_t *addresses, size_t count)
+{
+	struct record_port *port = context;
+
+	port->inner.announce(port->inner.context, addresses, count);
+}
+
 static uint32_t memory_abilities(const struct mimic_memory *memory)
 {
 	return (memory->walk ? RECORD_HAS_WALK : 0) | (memory->gather ? RECORD_HAS_GATHER : 0) |
@@ -256,7 +263,7 @@ static uint32_t memory_abilities(const struct mimic_memory *memory)
 static bool is_as_before(const struct record_port *port, const struct mimic_memory *inner)
 {
 	return port->of == inner && memory_abilities(&port->inner) == memory_abilities(inner) &&
-	       !port->inner.prefetch == !inner->prefetch;
+	       !port->inner.prefetch == !inner->prefetch && !port->inner.announce == !inner->announce;
 }
 
 static struct record_port *add_port(struct record_stream *stream, const struct mimic_memory *inner)
@@ -277,9 +284,11 @@ static struct record_port *add_port(struct record_stream *stream, const struct m
 	port->number = stream->port_count++;
 	port->of = inner;
 	wrap(port, inner);
-	/* A hint: not recorded. */
+	/* Hints: not recorded. */
 	if (inner->prefetch)
 		port->port.prefetch = port_prefetch;
+	if (inner->announce)
+		port->port.announce = port_announce;
 	return port;
 }
 

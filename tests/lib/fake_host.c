@@ -34,12 +34,22 @@ static int walk(void *context, uint64_t address, uint64_t *frame)
 	return 0;
 }
 
+static void note_unannounced(struct fake_host *host, uint64_t address)
+{
+	for (unsigned int i = 0; i < host->announced_count && i < FAKE_DEFERRED; i++) {
+		if (host->announced[i] == address)
+			return;
+	}
+	host->unannounced_count++;
+}
+
 static long gather(void *context, const uint64_t *addresses, size_t count, unsigned int size,
 		   uint64_t tag, uint64_t *values)
 {
 	struct fake_host *host = context;
 
 	for (size_t i = 0; i < count; i++) {
+		note_unannounced(host, addresses[i]);
 		if (host->defer) {
 			host->deferred[host->deferred_count++ % FAKE_DEFERRED] =
 				(struct fake_fetch){ tag + i, addresses[i], size };
@@ -89,6 +99,14 @@ static void prefetch(void *context, uint64_t address)
 	host->prefetched[host->prefetched_count++ % FAKE_DEFERRED] = address;
 }
 
+static void announce(void *context, const uint64_t *addresses, size_t count)
+{
+	struct fake_host *host = context;
+
+	for (size_t i = 0; i < count; i++)
+		host->announced[host->announced_count++ % FAKE_DEFERRED] = addresses[i];
+}
+
 static void complete(void *context, uint64_t owner, uint64_t data)
 {
 	struct fake_host *host = context;
@@ -126,7 +144,7 @@ struct fake_host *fake_host_create(const struct maple_config *config, unsigned i
 	struct mimic_host for_model = {
 		.context = host, .complete = complete, .interrupt = interrupt,
 		.memory = { .context = host, .gather = gather, .read = read_bytes, .atomic = atomic,
-			    .prefetch = prefetch },
+			    .prefetch = prefetch, .announce = announce },
 	};
 
 	if (options & FAKE_WALKS)

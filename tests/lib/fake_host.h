@@ -36,6 +36,9 @@ struct fake_host {
 	unsigned int deferred_count;
 	uint64_t prefetched[FAKE_DEFERRED];
 	unsigned int prefetched_count;
+	uint64_t announced[FAKE_DEFERRED];
+	unsigned int announced_count;
+	unsigned int unannounced_count;	/* values that were read and had not been announced */
 	/* page table: identity, but where frame_of says otherwise */
 	bool absent[FAKE_PAGES];
 	uint64_t frame_of[FAKE_PAGES];	/* 0: identity */

@@ -457,6 +457,24 @@ static void a_small_device_works(void **state)
 	stop();
 }
 
+static void elements_of_a_loop_are_announced_before_they_are_read(void **state)
+{
+	(void)state;
+	host = fake_host_profile("paper", FAKE_IDENTITY);
+	assert_non_null(host);
+	fake_open(host, WORDS_8, 1);
+	fake_store(host, PRODUCER, SET_BASE32, 0, 8, fake_address(0));
+	fake_store(host, PRODUCER, LIMA_POINTER32, 1, 8, fake_address(64));
+	for (unsigned int i = 0; i < 8; i++)
+		host->words[i] = 7 - i;
+	assert_true(fake_store(host, PRODUCER, LOOP, 0, 8, 8));
+	assert_int_equal(host->announced_count, 8);
+	assert_int_equal(host->announced[0], fake_address(64 + 7));
+	assert_int_equal(host->unannounced_count, 0);
+	assert_int_equal(consume(0), 0xf0000000 + 64 + 7);
+	stop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -484,6 +502,7 @@ int main(void)
 		cmocka_unit_test(values_out_of_range_are_refused_with_a_text),
 		cmocka_unit_test(both_profiles_pass_their_own_check),
 		cmocka_unit_test(a_small_device_works),
+		cmocka_unit_test(elements_of_a_loop_are_announced_before_they_are_read),
 	};
 
 	return cmocka_run_group_tests_name("maple model", tests, NULL, NULL);
