@@ -77,9 +77,7 @@ static long port_gather(void *context, const uint64_t *addresses, size_t count, 
 	got = port->inner.gather(port->inner.context, addresses, count, size, tag, values);
 	if (!sink)
 		return got;
-	count = put_count(sink, got, count);
-	for (size_t i = 0; i < count; i++)
-		sink_bytes(sink, &values[i], size);
+	sink_values(sink, values, put_count(sink, got, count), size);
 	return got;
 }
 

@@ -8,6 +8,7 @@
 
 #include "libmimic/record/format.h"
 
+#define SINK_NUMBER 10	/* bytes of the longest number */
 #define SINK_ROOM 32	/* bytes that one number or one head of a record needs at most */
 
 struct record_sink {
@@ -31,15 +32,30 @@ static inline void sink_byte(struct record_sink *sink, unsigned int byte)
 	*sink->at++ = (unsigned char)byte;
 }
 
+/*
+ * Returns its end. Its place has SINK_NUMBER bytes, and some behind the end may be written, too.
+ * Numbers of one to four bytes take turns in most records, and a loop's end would be guessed wrong.
+ */
+static inline unsigned char *sink_put_number(unsigned char *at, uint64_t value)
+{
+	uint32_t bytes, after = (value > 0x7f) + (value > 0x3fff) + (value > 0x1fffff);
+
+	if (value > 0xfffffff) {
+		for (; value > 127; value >>= 7)
+			*at++ = (unsigned char)(value | 128);
+		*at++ = (unsigned char)value;
+		return at;
+	}
+	bytes = (uint32_t)((value & 0x7f) | (value & 0x3f80) << 1 | (value & 0x1fc000) << 2 | (value & 0xfe00000) << 3);
+	bytes |= 0x80808080u & ((1u << 8 * after) - 1);
+	memcpy(at, &bytes, sizeof(bytes));
+	return at + after + 1;
+}
+
 static inline void sink_number(struct record_sink *sink, uint64_t value)
 {
-	unsigned char *at;
-
 	sink_need(sink);
-	for (at = sink->at; value > 127; value >>= 7)
-		*at++ = (unsigned char)(value | 128);
-	*at++ = (unsigned char)value;
-	sink->at = at;
+	sink->at = sink_put_number(sink->at, value);
 }
 
 static inline void sink_bytes(struct record_sink *sink, const void *bytes, size_t size)
@@ -64,9 +80,45 @@ static inline void sink_addresses(struct record_sink *sink, const uint64_t *addr
 {
 	uint64_t before = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		sink_number(sink, mimic_record_zigzag(addresses[i] - before));
-		before = addresses[i];
+	while (count) {
+		unsigned char *at;
+		size_t piece;
+
+		sink_need(sink);
+		at = sink->at;
+		piece = (size_t)(sink->end - at) / SINK_NUMBER;
+		piece = piece < count ? piece : count;
+		for (size_t i = 0; i < piece; i++) {
+			at = sink_put_number(at, mimic_record_zigzag(addresses[i] - before));
+			before = addresses[i];
+		}
+		sink->at = at;
+		addresses += piece;
+		count -= piece;
+	}
+}
+
+/* The lower `size` bytes of each, 4 or 8. */
+static inline void sink_values(struct record_sink *sink, const uint64_t *values, size_t count, unsigned int size)
+{
+	if (size == sizeof(*values)) {
+		sink_bytes(sink, values, count * sizeof(*values));
+		return;
+	}
+	while (count) {
+		size_t piece;
+
+		sink_need(sink);
+		piece = (size_t)(sink->end - sink->at) / size;
+		piece = piece < count ? piece : count;
+		for (size_t i = 0; i < piece; i++) {
+			const uint32_t word = (uint32_t)values[i];
+
+			memcpy(sink->at + i * sizeof(word), &word, sizeof(word));
+		}
+		sink->at += piece * size;
+		values += piece;
+		count -= piece;
 	}
 }
 

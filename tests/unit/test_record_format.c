@@ -108,7 +108,8 @@ static void start_reader(struct replay_reader *reader, struct replay_file *file,
 static void numbers_come_back_in_blocks_of_any_size(void **context)
 {
 	static const uint64_t numbers[] = {
-		0, 1, 127, 128, 300, 16383, 16384, 0xffffffff, 1ull << 56, 1ull << 63, UINT64_MAX,
+		0, 1, 127, 128, 300, 16383, 16384, (1u << 21) - 1, 1u << 21, (1u << 28) - 1, 1u << 28,
+		0xffffffff, 1ull << 56, 1ull << 63, UINT64_MAX,
 	};
 	const size_t count = sizeof(numbers) / sizeof(numbers[0]);
 	static struct replay_reader reader;
@@ -144,6 +145,85 @@ static void a_number_is_seven_bits_a_byte(void **context)
 	assert_int_equal(sink.at - sink.start, 2);
 	assert_int_equal(written[0], 0xac);
 	assert_int_equal(written[1], 0x02);
+}
+
+/* A block of few bytes, and behind it bytes that are not the sink's. */
+#define SMALL_BLOCK 50
+#define GUARD 16
+
+static unsigned char small_block[SMALL_BLOCK + GUARD];
+
+static void collect(struct record_sink *sink)
+{
+	static size_t done;
+	size_t size = (size_t)(sink->at - sink->start);
+
+	if (sink->failed)	/* of the start */
+		done = 0;
+	sink->failed = false;
+	memcpy(written + done, sink->start, size);
+	done += size;
+	sink->at = sink->start;
+	for (size_t i = 0; i < GUARD; i++)
+		assert_int_equal(small_block[SMALL_BLOCK + i], 0xee);
+}
+
+static struct record_sink small_sink(void)
+{
+	struct record_sink sink = {
+		.start = small_block, .at = small_block, .end = small_block + SMALL_BLOCK, .full = collect,
+		.failed = true,
+	};
+
+	memset(small_block, 0xee, sizeof(small_block));
+	collect(&sink);
+	return sink;
+}
+
+static void addresses_go_on_in_the_next_block(void **context)
+{
+	static unsigned char expected[4096];
+	struct record_sink sink = small_sink();
+	uint64_t addresses[100], before = 0;
+	size_t size = 0;
+
+	(void)context;
+	for (size_t i = 0; i < 100; i++) {
+		uint64_t number;
+
+		/* Differences of all lengths, of both signs. */
+		addresses[i] = i & 1 ? before - (1ull << i % 63) : before + (3ull << i % 61);
+		number = mimic_record_zigzag(addresses[i] - before);
+		before = addresses[i];
+		for (; number > 127; number >>= 7)
+			expected[size++] = (unsigned char)(number | 128);
+		expected[size++] = (unsigned char)number;
+	}
+	sink_addresses(&sink, addresses, 100);
+	collect(&sink);
+	assert_memory_equal(written, expected, size);
+}
+
+static void values_go_on_in_the_next_block(void **context)
+{
+	uint64_t values[100], wide;
+	uint32_t narrow;
+
+	(void)context;
+	for (size_t i = 0; i < 100; i++)
+		values[i] = (i + 1) * 0x0123456789abcdefull;
+	for (unsigned int size = 4; size <= 8; size += 4) {
+		struct record_sink sink = small_sink();
+
+		sink_values(&sink, values, 100, size);
+		collect(&sink);
+		for (size_t i = 0; i < 100; i++) {
+			memcpy(&narrow, written + i * size, sizeof(narrow));
+			assert_int_equal(narrow, (uint32_t)values[i]);
+			memcpy(&wide, written + i * size, sizeof(wide));
+			assert_true(size == 4 || wide == values[i]);
+		}
+	}
 }
 
 static void small_differences_of_both_signs_are_small_numbers(void **context)
@@ -360,6 +440,8 @@ int main(void)
 		cmocka_unit_test(a_checksum_can_be_made_in_pieces),
 		cmocka_unit_test(numbers_come_back_in_blocks_of_any_size),
 		cmocka_unit_test(a_number_is_seven_bits_a_byte),
+		cmocka_unit_test(addresses_go_on_in_the_next_block),
+		cmocka_unit_test(values_go_on_in_the_next_block),
 		cmocka_unit_test(small_differences_of_both_signs_are_small_numbers),
 		cmocka_unit_test(a_number_of_more_than_64_bits_is_none),
 		cmocka_unit_test(missing_bytes_are_0_and_no_damage),
