@@ -23,7 +23,7 @@
 #define SPIN_MICROSECONDS 20u
 
 enum { SENT, AWAITED, LEFT, OVER };
-enum { NOTHING, GO, END };
+enum { NOTHING, GO, END, ASLEEP };	/* the last: nothing, and it has to be woken */
 
 struct mimicd_errand_helper {
 	struct mimicd_errand_helper *next;	/* of the idle ones */
@@ -75,37 +75,41 @@ static bool leave_idle(struct mimicd_errand_helper *helper)
 	if (*link)
 		*link = helper->next;
 	pthread_mutex_unlock(&helper->errands->lock);
-	return atomic_load(&helper->bell) == NOTHING;
+	return atomic_load(&helper->bell) == ASLEEP;
 }
 
 static uint32_t wait_for_bell(struct mimicd_errand_helper *helper)
 {
 	struct mimic_spin spin;
-	uint32_t bell;
+	uint32_t bell = NOTHING;
 
 	mimic_spin_start(&spin, spin_of(helper->errands), spin_of(helper->errands));
-	while ((bell = atomic_load_explicit(&helper->bell, memory_order_acquire)) == NOTHING && spin.end &&
+	while (atomic_load_explicit(&helper->bell, memory_order_acquire) == NOTHING && spin.end &&
 	       mimic_spin_step_yielding(&spin, &helper->errands->yields))
 		;
-	while (bell == NOTHING) {
-		int error = mimic_futex_wait(&helper->bell, NOTHING, IDLE_NS, MIMIC_FUTEX_PRIVATE);
+	if (!atomic_compare_exchange_strong(&helper->bell, &bell, ASLEEP))
+		return bell;
+	for (;;) {
+		int error = mimic_futex_wait(&helper->bell, ASLEEP, IDLE_NS, MIMIC_FUTEX_PRIVATE);
 
 		bell = atomic_load_explicit(&helper->bell, memory_order_acquire);
-		if (error == -ETIMEDOUT && bell == NOTHING && leave_idle(helper))
+		if (bell != ASLEEP)
+			return bell;
+		if (error == -ETIMEDOUT && leave_idle(helper))
 			return END;
 	}
-	return bell;
 }
 
 static void *help(void *context)
 {
 	struct mimicd_errand_helper *helper = context;
 	struct mimicd_errands *errands = helper->errands;
+	const int self = (int)gettid();
 
 	while (wait_for_bell(helper) == GO) {
 		struct mimicd_errand *errand = helper->errand;
 
-		atomic_store(&errand->helper, (int)gettid());
+		atomic_store(&errand->helper, self);
 		errand->run(errand);
 		atomic_store(&errand->helper, 0);
 		atomic_store(&helper->bell, NOTHING);
@@ -163,8 +167,9 @@ static bool call_helper(struct mimicd_errands *errands, struct mimicd_errand *er
 	if (helper) {
 		errands->idle = helper->next;
 		helper->errand = errand;
-		atomic_store_explicit(&helper->bell, GO, memory_order_release);
-		mimic_futex_wake(&helper->bell, 1, MIMIC_FUTEX_PRIVATE);
+		/* One that looks for errands has no need of the system call. */
+		if (atomic_exchange_explicit(&helper->bell, GO, memory_order_acq_rel) == ASLEEP)
+			mimic_futex_wake(&helper->bell, 1, MIMIC_FUTEX_PRIVATE);
 	} else {
 		is_called = errands->helpers < HELPERS_MAX && start_helper(errands, errand);
 	}
