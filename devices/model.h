@@ -144,10 +144,20 @@ struct mimic_host {
 						 uint64_t address, bool writes);
 	/* NULL: all work is done at once. A device need not have steps. */
 	const struct mimic_pace *pace;
+	/*
+	 * The time of this moment, for models that ask for it (asks_now of struct mimic_model_ops). NULL: it
+	 * is that of the call.
+	 */
+	uint64_t (*now)(void *context);
 };
 
 struct mimic_model_ops {
 	const char *kind;	/* "maple" */
+	/*
+	 * Few of its calls need the time, and those ask the host for it: so a driver whose host has now() need
+	 * not read a clock for each access, and may give an earlier `now`.
+	 */
+	bool asks_now;
 	enum mimic_outcome (*access)(struct mimic_model *model, struct mimic_access *access,
 				     uint64_t now);
 	/*

@@ -391,6 +391,7 @@ static void maple_power_on(struct mimic_model *model, uint64_t now)
 
 static const struct mimic_model_ops maple_ops = {
 	.kind = "maple",
+	.asks_now = true,
 	.access = maple_access,
 	.store_many = maple_store_many,
 	.load_many = maple_load_many,

@@ -33,23 +33,37 @@ uint64_t maple_connection_answer(const struct maple *m, const struct maple_queue
 	return (uint64_t)(maple_queues_allocated(m) % m->config.queues) << 32 | low | roles_of(q, owner);
 }
 
-static void clock_set(struct maple *m, struct side_clock *clock, bool open, bool waiting)
+/* The time of this moment, which most calls do not need. */
+static uint64_t look_at_clock(struct maple *m)
 {
-	uint64_t passed = m->state.now - clock->since;
+	if (m->host.now) {
+		uint64_t now = m->host.now(m->host.context);
+
+		if (now > m->state.now)
+			m->state.now = now;
+	}
+	return m->state.now;
+}
+
+static void clock_set(struct side_clock *clock, uint64_t now, bool open, bool waiting)
+{
+	uint64_t passed = now - clock->since;
 
 	if (clock->is_waiting)
 		clock->waiting += passed;
 	else if (clock->open)
 		clock->idle += passed;
-	clock->since = m->state.now;
+	clock->since = now;
 	clock->open = open;
 	clock->is_waiting = waiting;
 }
 
 void maple_queue_clocks(struct maple *m, struct maple_queue *q)
 {
-	clock_set(m, &q->producer_clock, q->producer != 0, q->store.valid);
-	clock_set(m, &q->consumer_clock, q->consumer != 0, q->load.valid);
+	uint64_t now = look_at_clock(m);
+
+	clock_set(&q->producer_clock, now, q->producer != 0, q->store.valid);
+	clock_set(&q->consumer_clock, now, q->consumer != 0, q->load.valid);
 }
 
 static unsigned int words_reserved(const struct maple *m)
@@ -97,7 +111,7 @@ static bool allocate(struct maple *m, unsigned int number, unsigned int size_cod
 	q->size = (uint16_t)size;
 	if (has_quirk(m, MAPLE_QUIRK_depth_64) && size > ARTIFACT_DEPTH)
 		q->size = ARTIFACT_DEPTH;
-	q->producer_clock.since = m->state.now;
+	q->producer_clock.since = look_at_clock(m);
 	q->consumer_clock.since = m->state.now;
 	return true;
 }

@@ -169,6 +169,7 @@ struct embedded_instance {
 	_Alignas(128) struct mimic_lock lock;
 	struct mimic_model *model;
 	bool open;
+	bool reads_clock;		/* for each section: the model does not ask for the time by itself */
 	struct mimic_recent clock;
 	unsigned int blocked;		/* lanes, at the last drain */
 	_Atomic uint32_t *wakes[EMBEDDED_WAKES];	/* futexes to wake once the lock is free */

@@ -246,6 +246,7 @@ static int start(struct embedded_instance *instance, struct embedded_device *han
 	if (made.model) {
 		before.model = instance->model;
 		instance->model = made.model;
+		instance->reads_clock = !made.model->ops->asks_now;
 		instance->device_memory = made.memory;
 		instance->handle_count = count_contexts(instance->kind, settings);
 		instance->open = true;

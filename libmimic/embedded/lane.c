@@ -119,7 +119,7 @@ int mimic_embedded_lock_as(struct embedded_instance *instance, uint32_t holder)
 {
 	int error = mimic_embedded_take(instance, holder);
 
-	if (!error)
+	if (!error && instance->reads_clock)
 		mimic_now_recent(&instance->clock);
 	return error;
 }

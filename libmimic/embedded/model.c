@@ -36,6 +36,11 @@ static void on_report(void *context, const char *text)
 	atomic_store_explicit(&instance->report, text, memory_order_relaxed);
 }
 
+static uint64_t on_now(void *context)
+{
+	return mimic_now_recent(&((struct embedded_instance *)context)->clock);
+}
+
 /* From inside the model's calls: the reason is read at the end of the section. */
 static void on_interrupt(void *context)
 {
@@ -95,6 +100,7 @@ static struct mimic_model *make_model(struct embedded_instance *instance, const 
 		.report = on_report,
 		.memory = instance->memory,
 		.memory_of = memory_of,
+		.now = on_now,
 	};
 
 	if (!instance->kind->create)

@@ -138,6 +138,14 @@ static enum mimic_fault_answer page_fault(void *context, uint64_t address, unsig
 	return host->fault_answer;
 }
 
+static uint64_t read_clock(void *context)
+{
+	struct fake_host *host = context;
+
+	host->clock_readings++;
+	return host->clock;
+}
+
 struct fake_host *fake_host_create(const struct maple_config *config, unsigned int options)
 {
 	struct fake_host *host = calloc(1, sizeof(*host));
@@ -151,6 +159,8 @@ struct fake_host *fake_host_create(const struct maple_config *config, unsigned i
 		for_model.memory.walk = walk;
 	if (options & FAKE_FAULTS)
 		for_model.page_fault = page_fault;
+	if (options & FAKE_CLOCK)
+		for_model.now = read_clock;
 	for (unsigned int i = 0; i < FAKE_WORDS; i++)
 		host->words[i] = 0xf0000000 + i;
 	host->model = maple_model_create(config, &for_model);

@@ -48,9 +48,12 @@ struct fake_host {
 	uint64_t fault_address;
 	unsigned int fault_source;
 	unsigned int interrupts;
+	/* for a model that asks for the time */
+	uint64_t clock;
+	unsigned int clock_readings;
 };
 
-enum fake_options { FAKE_IDENTITY = 0, FAKE_WALKS = 1, FAKE_FAULTS = 2 };
+enum fake_options { FAKE_IDENTITY = 0, FAKE_WALKS = 1, FAKE_FAULTS = 2, FAKE_CLOCK = 4 };
 
 /* Word i of its memory holds 0xf0000000 + i. NULL if the model cannot be made. */
 struct fake_host *fake_host_create(const struct maple_config *config, unsigned int options);
