@@ -58,8 +58,8 @@ static int walk(struct maple *m, uint64_t address, uint64_t *frame)
 	return m->host.memory.walk(m->host.memory.context, *frame, frame);
 }
 
-int maple_translate(struct maple *m, uint64_t address, struct requester who, uint64_t *physical,
-		    bool *hit)
+static inline int translate(struct maple *m, uint64_t address, struct requester who, uint64_t *physical,
+			    bool *hit)
 {
 	struct mimic_tlb *tlb = &m->state.tlb;
 	uint64_t frame;
@@ -90,6 +90,12 @@ int maple_translate(struct maple *m, uint64_t address, struct requester who, uin
 	entry = mimic_tlb_fill(tlb, address, frame, MIMIC_TLB_PAGE_SHIFT);
 	*physical = mimic_tlb_physical(tlb, entry, address);
 	return 0;
+}
+
+int maple_translate(struct maple *m, uint64_t address, struct requester who, uint64_t *physical,
+		    bool *hit)
+{
+	return translate(m, address, who, physical, hit);
 }
 
 void maple_read_succeeded(struct maple *m, uint64_t address, struct requester who)
@@ -128,7 +134,10 @@ void maple_prefetch_address(struct maple *m, uint64_t address, enum maple_fault_
 
 static void push_value(struct maple *m, struct maple_queue *q, unsigned int size, uint64_t value)
 {
-	maple_queue_push_many(m, q, size, &value, 1);
+	if (size == 4)
+		maple_queue_push(m, q, (uint32_t)value, false);
+	else
+		maple_queue_push_many(m, q, size, &value, 1);
 }
 
 static struct pending_fetch *free_pending(struct maple *m)
@@ -173,7 +182,7 @@ static int fetch_one(struct maple *m, uint64_t address, unsigned int size, struc
 	long got;
 
 	for (;;) {
-		error = maple_translate(m, address, who, &physical, hit);
+		error = translate(m, address, who, &physical, hit);
 		if (error)
 			return error;
 		got = memory->gather(memory->context, &physical, 1, size, tag, value);
@@ -237,9 +246,8 @@ static int fetch_split(struct maple *m, uint64_t address, struct requester who, 
 	return 0;
 }
 
-/* false: stalled, nothing was done. */
-static bool fetch_and_push(struct maple *m, unsigned int number, uint64_t address,
-			   unsigned int size, enum maple_fault_source source)
+bool maple_fetch_value(struct maple *m, unsigned int number, uint64_t address, unsigned int size,
+		       enum maple_fault_source source)
 {
 	const struct requester who = { .queue = (uint8_t)number, .source = (uint8_t)source };
 	uint64_t begin = mimic_trace_now(&m->model.trace);
@@ -336,7 +344,7 @@ size_t maple_fetch_into_queue(struct maple *m, unsigned int number, uint64_t *ad
 		addresses = original;
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (!fetch_and_push(m, number, addresses[i], size, source))
+		if (!maple_fetch_value(m, number, addresses[i], size, source))
 			return i;
 	}
 	return n;

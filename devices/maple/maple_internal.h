@@ -189,6 +189,9 @@ struct maple {
 	struct mimic_host host;
 	struct maple_config config;
 	unsigned int queue_mask;	/* the bits of an offset's field that say which queue */
+	/* By bit, operations of stores, of which a store asks each time: those of the produce pipeline, and those that may wait. */
+	uint64_t produces;
+	uint64_t may_wait;
 	struct maple_state state;
 	/* config.queues times config.lima_chunks chunks, then config.lima_loops loops */
 	struct lima_chunk *chunks;
@@ -281,6 +284,11 @@ static inline uint64_t low_bytes(uint64_t value, unsigned int size)
 	return size >= 8 ? value : value & ((1ull << (8 * size)) - 1);
 }
 
+static inline bool lima_backlog(const struct maple_queue *q)
+{
+	return q->loop_active || q->loops_count || q->chunks_count;
+}
+
 /* queue.c */
 /* The artifact decodes as many bits as its queues need: with four, bits [10:9]. NULL: there is no such queue. */
 static inline struct maple_queue *maple_queue_of(struct maple *m, unsigned int field, unsigned int *number)
@@ -300,7 +308,11 @@ uint64_t maple_queue_clear(struct maple *m, unsigned int number, uint64_t owner)
 uint64_t maple_queue_open(struct maple *m, unsigned int number, uint64_t owner, bool producer);
 uint64_t maple_queue_close(struct maple *m, unsigned int number, uint64_t owner, bool producer);
 void maple_queue_drop(struct maple *m, unsigned int number, uint64_t load_answer, enum mimic_trace_drop by);
-unsigned int maple_queue_room(const struct maple_queue *q);
+static inline unsigned int maple_queue_room(const struct maple_queue *q)
+{
+	return q->size - (unsigned int)q->level;
+}
+
 void maple_queue_push(struct maple *m, struct maple_queue *q, uint32_t word, bool pending);
 /* `n` values of `size` (4 or 8) bytes; the queue must have room. */
 void maple_queue_push_many(struct maple *m, struct maple_queue *q, unsigned int size,
@@ -312,6 +324,12 @@ void maple_queue_park_load(struct maple *m, struct maple_queue *q, const struct 
 void maple_queue_finish_store(struct maple *m, struct maple_queue *q);
 /* Everything of this queue that can go on goes on: LIMA, the waiting store, the waiting load. */
 void maple_queue_progress(struct maple *m, unsigned int number);
+/* The same after a load or a store, where mostly there is nothing. */
+static inline void maple_queue_progress_if_waits(struct maple *m, struct maple_queue *q, unsigned int number)
+{
+	if (q->store.valid || q->load.valid || lima_backlog(q))
+		maple_queue_progress(m, number);
+}
 void maple_progress_all(struct maple *m);
 void maple_queue_clocks(struct maple *m, struct maple_queue *q);
 
@@ -334,7 +352,10 @@ enum fetch_path { FETCH_DRAM, FETCH_LLC };
  */
 size_t maple_fetch_into_queue(struct maple *m, unsigned int number, uint64_t *addresses, size_t n,
 			      unsigned int size, enum maple_fault_source source);
-/* The same, as far as its pace lets it go. */
+/* The same for one value. false: a fault stalls it. */
+bool maple_fetch_value(struct maple *m, unsigned int number, uint64_t address, unsigned int size,
+		       enum maple_fault_source source);
+/* As the first, as far as its pace lets it go. */
 static inline size_t fetch_at_pace(struct maple *m, unsigned int number, uint64_t *addresses, size_t n,
 				   unsigned int size, enum maple_step step)
 {
@@ -358,10 +379,6 @@ void maple_lima_configure_tile(struct maple *m, unsigned int operation, unsigned
 enum step maple_lima_push_tile(struct maple *m, unsigned int number, uint64_t payload);
 enum step maple_lima_push_queue(struct maple *m, unsigned int number, unsigned int operation,
 				uint64_t payload);
-static inline bool lima_backlog(const struct maple_queue *q)
-{
-	return q->loop_active || q->loops_count || q->chunks_count;
-}
 bool maple_lima_advance(struct maple *m, unsigned int number);
 void maple_lima_drop(struct maple_queue *q);
 

@@ -27,7 +27,7 @@ static enum mimic_outcome consume(struct maple *m, struct mimic_access *access, 
 		}
 	}
 	access->data = low_bytes(access->data, access->size);
-	maple_queue_progress(m, number);
+	maple_queue_progress_if_waits(m, q, number);
 	return MIMIC_DONE;
 }
 
@@ -61,25 +61,33 @@ static bool store_may_wait(const struct maple *m, unsigned int operation)
 	       !has_quirk(m, MAPLE_QUIRK_no_extension);
 }
 
-static bool is_legal_produce(struct maple *m, const struct mimic_access *access)
+/* Of stores, of which a program makes many. */
+static void note_operations(struct maple *m)
 {
-	unsigned int operation = access->offset >> MAPLE_OPERATION_SHIFT & 63, number;
-	struct maple_queue *q = maple_queue_of(m, access->offset >> MAPLE_QUEUE_SHIFT & 7, &number);
+	for (unsigned int operation = 0; operation < 64; operation++) {
+		m->produces |= (uint64_t)maple_store_is_produce(m, operation) << operation;
+		m->may_wait |= (uint64_t)store_may_wait(m, operation) << operation;
+	}
+}
 
-	if (!q || q->producer != access->owner || q->store.valid ||
-	    !store_may_wait(m, operation))
+static inline bool is_legal_produce(const struct maple *m, const struct maple_queue *q,
+				    const struct mimic_access *access)
+{
+	unsigned int operation = access->offset >> MAPLE_OPERATION_SHIFT & 63;
+
+	if (!q || q->producer != access->owner || q->store.valid || !(m->may_wait >> operation & 1))
 		return false;
 	/* the MMU page has no produce pipeline; LOOP is configuration and works there */
-	return access->page == MAPLE_PAGE_MAPLE || !maple_store_is_produce(m, operation);
+	return access->page == MAPLE_PAGE_MAPLE || !(m->produces >> operation & 1);
 }
 
 /* One store; does not park. */
 static enum step store_step(struct maple *m, struct mimic_access *access)
 {
 	unsigned int field = access->offset >> MAPLE_QUEUE_SHIFT & 7, number;
+	struct maple_queue *q = maple_queue_of(m, field, &number);
 
-	if (is_legal_produce(m, access)) {
-		struct maple_queue *q = maple_queue_of(m, field, &number);
+	if (is_legal_produce(m, q, access)) {
 		enum step step = maple_produce_step(m, number, access);
 
 		if (step == STEP_WAIT && q->hung)
@@ -168,7 +176,7 @@ static size_t maple_store_many(struct mimic_model *model, const struct mimic_acc
 	while (done < n && !m->unfinished) {
 		struct maple_queue *q = maple_queue_of(m, access.offset >> MAPLE_QUEUE_SHIFT & 7, &number);
 
-		if (page_has_operations(&access) && is_legal_produce(m, &access)) {
+		if (page_has_operations(&access) && is_legal_produce(m, q, &access)) {
 			size_t fast = maple_produce_many(m, number, &access, values + done, n - done);
 
 			done += fast;
@@ -338,8 +346,8 @@ enum maple_pipe maple_model_pipe(const struct mimic_model *model, const struct m
 	if (!access->is_write)
 		return operation == MAPLE_LOAD_CONSUME && q->consumer == access->owner && !q->load.valid ?
 			       MAPLE_PIPE_CONSUME : MAPLE_PIPE_CONFIGURATION;
-	return maple_store_is_produce(m, operation) && is_legal_produce(m, access) ? MAPLE_PIPE_PRODUCE :
-									       MAPLE_PIPE_CONFIGURATION;
+	return maple_store_is_produce(m, operation) && is_legal_produce(m, q, access) ? MAPLE_PIPE_PRODUCE :
+										  MAPLE_PIPE_CONFIGURATION;
 }
 
 static void maple_tick(struct mimic_model *model, uint64_t now)
@@ -426,6 +434,7 @@ struct mimic_model *maple_model_create(const struct maple_config *config,
 	m->config = *config;
 	while (m->queue_mask + 1 < config->queues)
 		m->queue_mask = 2 * m->queue_mask + 1;
+	note_operations(m);
 	m->chunks = calloc((size_t)config->queues * config->lima_chunks, sizeof(*m->chunks));
 	m->loops = calloc((size_t)config->queues * config->lima_loops, sizeof(*m->loops));
 	if (!m->chunks || !m->loops) {

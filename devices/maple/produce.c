@@ -115,6 +115,23 @@ static enum step fetch_addresses(struct maple *m, unsigned int number, uint64_t 
 	return STEP_DONE;
 }
 
+/* One pointer that is not part of a double one: most are so. */
+static inline enum step fetch_pointer(struct maple *m, unsigned int number, struct pointer_kind kind,
+				      uint64_t payload)
+{
+	struct maple_queue *q = &m->state.queue[number];
+	uint64_t address;
+
+	if (maple_queue_room(q) < kind.size / 4)
+		return STEP_WAIT;
+	address = kind.full ? payload & address_mask(m) & ~3ull : indexed_address(m, q, (uint32_t)payload);
+	if (fetch_hangs(m, kind.coherent, kind.size, address)) {
+		queue_hang(m, q);
+		return STEP_DONE;
+	}
+	return maple_fetch_value(m, number, address, kind.size, MAPLE_FAULT_PIPES) ? STEP_DONE : STEP_WAIT;
+}
+
 static enum step fetch_pointers(struct maple *m, unsigned int number, struct pointer_kind kind,
 				uint64_t payload)
 {
@@ -194,7 +211,9 @@ enum step maple_produce_step(struct maple *m, unsigned int number, const struct 
 	/* Program order per queue: the words of earlier loops come first. */
 	if (lima_backlog(q) || pipes_are_stalled(m, operation))
 		return STEP_WAIT;
-	if (kind.size)
+	if (kind.size && (kind.full || !(access->data >> 32)) && !q->half_done && !is_paced(m))
+		step = fetch_pointer(m, number, kind, access->data);
+	else if (kind.size)
 		step = fetch_pointers(m, number, kind, access->data);
 	else if (operation == MAPLE_STORE_PRODUCE)
 		step = push_data(m, q, access->size, access->data);

@@ -234,11 +234,6 @@ uint64_t maple_queue_close(struct maple *m, unsigned int number, uint64_t owner,
 	return answer;
 }
 
-unsigned int maple_queue_room(const struct maple_queue *q)
-{
-	return q->size - q->level;
-}
-
 static void push_word(struct maple *m, struct maple_queue *q, uint32_t word, bool pending)
 {
 	unsigned int slot = q->first + q->tail;
