@@ -10,8 +10,7 @@
 #include "libmimic/base/probe.h"
 #include "libmimic/mimic.h"
 
-/* initial-exec: the dynamic models may allocate at a thread's first access, which a signal handler must not. */
-static __thread struct mimic_thread *self __attribute__((tls_model("initial-exec")));
+__thread struct mimic_thread *mimic_thread_own __attribute__((tls_model("initial-exec")));
 
 static pthread_key_t end_key;
 static atomic_bool end_key_exists;
@@ -29,7 +28,7 @@ static void end_thread(void *record)
 
 	if (function)
 		function();
-	self = NULL;
+	mimic_thread_own = NULL;
 	munmap(record, sizeof(struct mimic_thread));
 }
 
@@ -48,7 +47,7 @@ static void make_end_key(void)
 		atomic_store(&end_key_exists, false);
 }
 
-static struct mimic_thread *make_record(void)
+struct mimic_thread *mimic_thread_make(void)
 {
 	struct mimic_thread *record, *nothing = NULL;
 	int saved = errno;
@@ -59,26 +58,16 @@ static struct mimic_thread *make_record(void)
 		return NULL;
 	record->number = atomic_fetch_add(&last_number, 1) + 1;
 	/* A signal handler on this thread may have been faster. */
-	if (!__atomic_compare_exchange_n(&self, &nothing, record, false, __ATOMIC_RELAXED,
+	if (!__atomic_compare_exchange_n(&mimic_thread_own, &nothing, record, false, __ATOMIC_RELAXED,
 					 __ATOMIC_RELAXED)) {
 		munmap(record, sizeof(*record));
-		return self;
+		return mimic_thread_own;
 	}
 	/* Another library's constructor may open a device before ours has run. */
 	make_end_key();
 	pthread_setspecific(end_key, record);
 	mimic_probe_unblock_signals();
 	return record;
-}
-
-struct mimic_thread *mimic_thread_peek(void)
-{
-	return self;
-}
-
-struct mimic_thread *mimic_thread_self(void)
-{
-	return self ? self : make_record();
 }
 
 int mimic_thread_attach(void)

@@ -38,10 +38,24 @@ struct mimic_thread {
 	} signals[MIMIC_THREAD_SIGNALS];
 };
 
-/* This thread's record; made if there is none. NULL: no memory. */
-struct mimic_thread *mimic_thread_self(void);
+/* initial-exec: the dynamic models may allocate at a thread's first access, which a signal handler must not. */
+extern __thread struct mimic_thread *mimic_thread_own
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* For a thread that has none yet. NULL: no memory. */
+struct mimic_thread *mimic_thread_make(void);
+
 /* NULL if it has none yet. */
-struct mimic_thread *mimic_thread_peek(void);
+static inline struct mimic_thread *mimic_thread_peek(void)
+{
+	return mimic_thread_own;
+}
+
+/* This thread's record; made if there is none. NULL: no memory. */
+static inline struct mimic_thread *mimic_thread_self(void)
+{
+	return mimic_thread_own ? mimic_thread_own : mimic_thread_make();
+}
 
 /* `function` is called on each thread that ends and has a record, while it has it still. */
 void mimic_thread_on_end(void (*function)(void));

@@ -14,7 +14,6 @@
 #include "libmimic/base/clock.h"
 #include "libmimic/base/new_libc.h"
 
-#define LOCK_SLEEPERS 0x80000000u
 #define HOLDER_NS 1200u
 #define HOLDER_STEPS 64
 /* Steps between two readings of the clock, which costs as much as a short pause. */
@@ -176,17 +175,6 @@ void mimic_fence_heavy(void)
 	full_fence();
 }
 
-bool mimic_lock_try(struct mimic_lock *lock, uint32_t self)
-{
-	uint32_t nobody = 0;
-
-	if (!atomic_compare_exchange_strong_explicit(&lock->word, &nobody, self,
-						     memory_order_acquire, memory_order_relaxed))
-		return false;
-	atomic_store_explicit(&lock->cpu, mimic_cpu_current(), memory_order_relaxed);
-	return true;
-}
-
 static void sleep_for_lock(struct mimic_lock *lock, uint32_t self)
 {
 	for (;;) {
@@ -194,19 +182,19 @@ static void sleep_for_lock(struct mimic_lock *lock, uint32_t self)
 
 		/* Others may still sleep, and only the holder's release wakes them: keep the flag. */
 		if (!word && atomic_compare_exchange_strong_explicit(&lock->word, &word,
-								     self | LOCK_SLEEPERS,
+								     self | MIMIC_LOCK_SLEEPERS,
 								     memory_order_acquire,
 								     memory_order_relaxed))
 			break;
 		if (!word)
 			continue;
-		if (!(word & LOCK_SLEEPERS) &&
+		if (!(word & MIMIC_LOCK_SLEEPERS) &&
 		    !atomic_compare_exchange_strong_explicit(&lock->word, &word,
-							     word | LOCK_SLEEPERS,
+							     word | MIMIC_LOCK_SLEEPERS,
 							     memory_order_relaxed,
 							     memory_order_relaxed))
 			continue;
-		mimic_futex_wait(&lock->word, word | LOCK_SLEEPERS, 0, MIMIC_FUTEX_PRIVATE);
+		mimic_futex_wait(&lock->word, word | MIMIC_LOCK_SLEEPERS, 0, MIMIC_FUTEX_PRIVATE);
 	}
 	atomic_store_explicit(&lock->cpu, mimic_cpu_current(), memory_order_relaxed);
 }
@@ -239,11 +227,9 @@ static bool spin_for_lock(struct mimic_lock *lock, uint32_t self)
 	return false;
 }
 
-int mimic_lock_acquire(struct mimic_lock *lock, uint32_t self)
+int mimic_lock_wait(struct mimic_lock *lock, uint32_t self)
 {
-	if (mimic_lock_try(lock, self))
-		return 0;
-	if ((atomic_load_explicit(&lock->word, memory_order_relaxed) & ~LOCK_SLEEPERS) == self)
+	if ((atomic_load_explicit(&lock->word, memory_order_relaxed) & ~MIMIC_LOCK_SLEEPERS) == self)
 		return -EDEADLK;
 	/* The holder says only after it has got the lock where it runs, and until then we would take its CPU for ours. */
 	if (mimic_cpu_is_elsewhere(MIMIC_CPU_UNKNOWN)) {
@@ -256,10 +242,7 @@ int mimic_lock_acquire(struct mimic_lock *lock, uint32_t self)
 	return 0;
 }
 
-void mimic_lock_release(struct mimic_lock *lock)
+void mimic_lock_wake(struct mimic_lock *lock)
 {
-	uint32_t word = atomic_exchange_explicit(&lock->word, 0, memory_order_release);
-
-	if (word & LOCK_SLEEPERS)
-		mimic_futex_wake(&lock->word, 1, MIMIC_FUTEX_PRIVATE);
+	mimic_futex_wake(&lock->word, 1, MIMIC_FUTEX_PRIVATE);
 }

@@ -78,14 +78,37 @@ void mimic_fence_heavy(void);
  * of the thread, 1 to MIMIC_LOCK_HOLDER_MAX.
  */
 #define MIMIC_LOCK_HOLDER_MAX 0x7fffffffu
+#define MIMIC_LOCK_SLEEPERS 0x80000000u
 
 struct mimic_lock {
 	_Atomic uint32_t word;	/* holder, and bit 31: a thread sleeps */
 	_Atomic int cpu;	/* where the holder runs */
 };
 
-int mimic_lock_acquire(struct mimic_lock *lock, uint32_t self);
-bool mimic_lock_try(struct mimic_lock *lock, uint32_t self);
-void mimic_lock_release(struct mimic_lock *lock);
+/* After an attempt that has failed. */
+int mimic_lock_wait(struct mimic_lock *lock, uint32_t self);
+void mimic_lock_wake(struct mimic_lock *lock);
+
+static inline bool mimic_lock_try(struct mimic_lock *lock, uint32_t self)
+{
+	uint32_t nobody = 0;
+
+	if (!atomic_compare_exchange_strong_explicit(&lock->word, &nobody, self,
+						     memory_order_acquire, memory_order_relaxed))
+		return false;
+	atomic_store_explicit(&lock->cpu, mimic_cpu_current(), memory_order_relaxed);
+	return true;
+}
+
+static inline int mimic_lock_acquire(struct mimic_lock *lock, uint32_t self)
+{
+	return mimic_lock_try(lock, self) ? 0 : mimic_lock_wait(lock, self);
+}
+
+static inline void mimic_lock_release(struct mimic_lock *lock)
+{
+	if (__builtin_expect(atomic_exchange_explicit(&lock->word, 0, memory_order_release) & MIMIC_LOCK_SLEEPERS, 0))
+		mimic_lock_wake(lock);
+}
 
 #endif

@@ -78,6 +78,17 @@ static void release_words(struct embedded_lane *lane)
 		mimic_ring_release(&lane->consumer, 0);
 }
 
+/* Of a lane without work nothing is written from then on: threads that wait read these lines again and again. */
+static void note_rest(struct embedded_lane *lane)
+{
+	uint64_t position = lane->consumer.position;
+
+	lane->at_rest = !lane->left && !lane->ending &&
+			!atomic_load_explicit(&lane->blocked, memory_order_relaxed) &&
+			atomic_load_explicit(&lane->ring.tail, memory_order_relaxed) == position &&
+			atomic_load_explicit(&lane->ring.head, memory_order_relaxed) == position;
+}
+
 static bool drain_lane(struct embedded_instance *instance, struct embedded_lane *lane)
 {
 	uint64_t start = lane->consumer.position;
@@ -95,6 +106,7 @@ static bool drain_lane(struct embedded_instance *instance, struct embedded_lane 
 	atomic_store_explicit(&lane->blocked, blocked, memory_order_relaxed);
 	instance->blocked += blocked;
 	release_words(lane);
+	note_rest(lane);
 	return lane->consumer.position != start;
 }
 
@@ -131,6 +143,7 @@ static void settle_ordered(struct embedded_instance *instance)
 static void retire(struct embedded_instance *instance, struct embedded_lane *lane)
 {
 	lane->ending = false;
+	lane->at_rest = true;
 	if (instance->open)
 		instance->model->ops->owner_gone(instance->model, lane->holder, instance->clock.now);
 	/* release: the next thread of this lane sees the rings as we left them */
@@ -148,7 +161,7 @@ bool mimic_embedded_drain(struct embedded_instance *instance)
 		progress = true;
 	}
 	for (lane = first_lane(instance); lane; lane = next_lane(lane)) {
-		if (!is_in_use(lane))
+		if (!is_in_use(lane) || mimic_embedded_is_idle(lane))
 			continue;
 		if (drain_lane(instance, lane)) {
 			progress = true;

@@ -131,14 +131,16 @@ static int order_posts(struct embedded_device *handle, struct embedded_lane *lan
 }
 
 /* Enters, and every post that this access comes after has taken effect. */
-static int begin(struct embedded_device *handle, struct embedded_lane *lane,
-		 const struct mimic_access *access)
+static inline int begin(struct embedded_device *handle, struct embedded_lane *lane,
+			const struct mimic_access *access)
 {
 	int error = mimic_embedded_enter(handle->instance, lane);
 
-	if (!error)
+	if (!error && lane->consumer.position != lane->producer.position)
 		error = finish_posts(handle->instance, lane);
-	return error ? error : order_behind(handle, lane, ordered(handle, access));
+	if (error || !handle->instance->kind->ordered_posts)
+		return error;
+	return order_behind(handle, lane, ordered(handle, access));
 }
 
 /*

@@ -20,6 +20,7 @@
 #include "devices/model.h"
 #include "libmimic/base/clock.h"
 #include "libmimic/base/patience.h"
+#include "libmimic/base/thread.h"
 #include "libmimic/base/wait.h"
 #include "libmimic/transport.h"
 #include "mimic/command.h"
@@ -64,14 +65,15 @@ struct embedded_lane {
 
 	/* Under the instance's lock. */
 	_Alignas(128) struct embedded_lane *_Atomic next;
-	struct mimic_ring_end consumer;
-	struct mimic_access pattern;	/* of the command at the ring's head */
-	uint32_t left;			/* of its payload */
+	uint32_t left;			/* of the payload of the command at the ring's head */
 	uint32_t holder;		/* the thread's number, for the lock */
 	uint32_t tid;			/* the system's, for a debugger */
 	atomic_bool blocked;		/* the store at the ring's head would have to wait */
 	atomic_bool in_use;
 	bool ending;			/* the thread is gone, its posts are not */
+	bool at_rest;			/* nothing of the lane is left to do, unless it posts again */
+	struct mimic_ring_end consumer;	/* with what is above, all that each section reads lies in one line */
+	struct mimic_access pattern;	/* of the command at the ring's head */
 
 	/*
 	 * The wait. In the lane and not on the stack, because a signal handler of
@@ -207,8 +209,18 @@ static inline void mimic_embedded_prefetch(const uint64_t *values, size_t count,
 
 /* lane.c */
 
+/* For a thread that has none. */
+struct embedded_lane *mimic_embedded_lane_make(struct embedded_instance *instance, int *error);
+
 /* This thread's lane; made if there is none. NULL: no memory. -EDEADLK in *error: see enter. */
-struct embedded_lane *mimic_embedded_lane_get(struct embedded_instance *instance, int *error);
+static inline struct embedded_lane *mimic_embedded_lane_get(struct embedded_instance *instance, int *error)
+{
+	const struct mimic_thread *thread = mimic_thread_peek();
+	struct embedded_lane *lane = thread ? thread->lanes[instance->slot] : NULL;
+
+	return lane ? lane : mimic_embedded_lane_make(instance, error);
+}
+
 void mimic_embedded_lane_end(struct embedded_instance *instance, struct embedded_lane *lane);
 
 /*
@@ -231,6 +243,27 @@ int mimic_embedded_enter(struct embedded_instance *instance, struct embedded_lan
 void mimic_embedded_leave(struct embedded_instance *instance);
 
 /* drain.c */
+
+/* With the lock: is there nothing in the lane's ring, and nothing to be told to its thread? */
+static inline bool mimic_embedded_is_idle(const struct embedded_lane *lane)
+{
+	return lane->at_rest &&
+	       atomic_load_explicit(&lane->ring.head, memory_order_relaxed) == lane->consumer.position;
+}
+
+/* With the lock: has a drain nothing to do? Most sections begin so. */
+static inline bool mimic_embedded_is_quiet(struct embedded_instance *instance)
+{
+	struct embedded_lane *lane;
+
+	/* acquire: pairs with the release of make_lane() */
+	for (lane = atomic_load_explicit(&instance->lanes, memory_order_acquire); lane;
+	     lane = atomic_load_explicit(&lane->next, memory_order_relaxed)) {
+		if (!mimic_embedded_is_idle(lane))
+			return false;
+	}
+	return !atomic_load_explicit(&instance->busy, memory_order_relaxed);
+}
 
 /* With the lock: everything that can take effect does. Did anything? */
 bool mimic_embedded_drain(struct embedded_instance *instance);

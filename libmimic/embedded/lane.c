@@ -59,7 +59,7 @@ static void trace_thread(struct embedded_instance *instance, const struct embedd
 			    mimic_raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), 0ull);
 }
 
-int mimic_embedded_take(struct embedded_instance *instance, uint32_t holder)
+static inline int take(struct embedded_instance *instance, uint32_t holder)
 {
 	int error;
 
@@ -68,6 +68,11 @@ int mimic_embedded_take(struct embedded_instance *instance, uint32_t holder)
 	if (error)
 		mimic_hold_end();
 	return error;
+}
+
+int mimic_embedded_take(struct embedded_instance *instance, uint32_t holder)
+{
+	return take(instance, holder);
 }
 
 bool mimic_embedded_try(struct embedded_instance *instance, uint32_t holder)
@@ -85,13 +90,11 @@ void mimic_embedded_release(struct embedded_instance *instance)
 	mimic_hold_end();
 }
 
-struct embedded_lane *mimic_embedded_lane_get(struct embedded_instance *instance, int *error)
+struct embedded_lane *mimic_embedded_lane_make(struct embedded_instance *instance, int *error)
 {
 	struct mimic_thread *thread = mimic_thread_self();
 	struct embedded_lane *lane;
 
-	if (thread && thread->lanes[instance->slot])
-		return thread->lanes[instance->slot];
 	*error = -ENOMEM;
 	if (!thread)
 		return NULL;
@@ -115,59 +118,87 @@ struct embedded_lane *mimic_embedded_lane_get(struct embedded_instance *instance
 	return lane;
 }
 
-int mimic_embedded_lock_as(struct embedded_instance *instance, uint32_t holder)
+static inline int lock_as(struct embedded_instance *instance, uint32_t holder)
 {
-	int error = mimic_embedded_take(instance, holder);
+	int error = take(instance, holder);
 
 	if (!error && instance->reads_clock)
 		mimic_now_recent(&instance->clock);
 	return error;
 }
 
-int mimic_embedded_lock(struct embedded_instance *instance, struct embedded_lane *lane)
+int mimic_embedded_lock_as(struct embedded_instance *instance, uint32_t holder)
 {
-	int error = mimic_embedded_lock_as(instance, lane->holder);
+	return lock_as(instance, holder);
+}
+
+static inline int lock(struct embedded_instance *instance, struct embedded_lane *lane)
+{
+	int error = lock_as(instance, lane->holder);
 
 	if (!error)
-		atomic_store_explicit(&lane->cpu, mimic_cpu_current(), memory_order_relaxed);
+		/* The lock's holder is this thread. */
+		atomic_store_explicit(&lane->cpu, atomic_load_explicit(&instance->lock.cpu, memory_order_relaxed),
+				      memory_order_relaxed);
 	return error;
+}
+
+int mimic_embedded_lock(struct embedded_instance *instance, struct embedded_lane *lane)
+{
+	return lock(instance, lane);
 }
 
 int mimic_embedded_enter(struct embedded_instance *instance, struct embedded_lane *lane)
 {
-	int error = mimic_embedded_lock(instance, lane);
+	int error = lock(instance, lane);
 
 	if (error)
 		return error;
-	mimic_embedded_abandon(instance, lane);
+	if (atomic_load_explicit(&lane->waiting, memory_order_relaxed) != EMBEDDED_WAIT_NONE)
+		mimic_embedded_abandon(instance, lane);
 	if (!instance->open) {
 		mimic_embedded_leave(instance);
 		return -ENODEV;
 	}
-	mimic_embedded_drain(instance);
+	if (!mimic_embedded_is_quiet(instance))
+		mimic_embedded_drain(instance);
 	return 0;
 }
 
-void mimic_embedded_leave(struct embedded_instance *instance)
+/* Written only if it is another: threads that wait look at it again and again. */
+static void tell_busy(struct embedded_instance *instance)
+{
+	bool busy = instance->open && instance->model->ops->busy(instance->model);
+
+	if (atomic_load_explicit(&instance->busy, memory_order_relaxed) != busy)
+		atomic_store_explicit(&instance->busy, busy, memory_order_relaxed);
+}
+
+static __attribute__((noinline)) void release_and_wake(struct embedded_instance *instance)
 {
 	_Atomic uint32_t *wakes[EMBEDDED_WAKES];
-	unsigned int count;
+	unsigned int count = instance->wake_count;
 
-	if (instance->events_raised)
-		mimic_embedded_events_signal(instance);
-	if (instance->jobs.kind)
-		mimic_embedded_jobs_settle(instance, false);
-	count = instance->wake_count;
 	for (unsigned int i = 0; i < count; i++)
 		wakes[i] = instance->wakes[i];
 	instance->wake_count = 0;
-	atomic_store_explicit(&instance->busy,
-			      instance->open && instance->model->ops->busy(instance->model),
-			      memory_order_relaxed);
 	mimic_lock_release(&instance->lock);
 	/* Without the lock, because a wake-up costs its caller microseconds. Lanes never go away. */
 	for (unsigned int i = 0; i < count; i++)
 		mimic_futex_wake(wakes[i], 1, MIMIC_FUTEX_PRIVATE);
+}
+
+void mimic_embedded_leave(struct embedded_instance *instance)
+{
+	if (instance->events_raised)
+		mimic_embedded_events_signal(instance);
+	if (instance->jobs.kind)
+		mimic_embedded_jobs_settle(instance, false);
+	tell_busy(instance);
+	if (instance->wake_count)
+		release_and_wake(instance);
+	else
+		mimic_lock_release(&instance->lock);
 	/* Not before: a handler that jumps away would leave them asleep. */
 	mimic_hold_end();
 }
@@ -179,6 +210,7 @@ void mimic_embedded_lane_end(struct embedded_instance *instance, struct embedded
 		return;
 	mimic_embedded_abandon(instance, lane);
 	lane->ending = true;
+	lane->at_rest = false;
 	if (instance->open)
 		mimic_embedded_drain(instance);
 	else
