@@ -82,7 +82,8 @@ struct mimic_hello_reply {
 	uint32_t version;
 	uint32_t daemon_pid;
 	uint32_t spin_microseconds;	/* how long to spin before sleeping */
-	uint32_t reserved;
+	/* How long the daemon may be away before a successor takes the session up; 0: that is the end. */
+	uint32_t recovery_seconds;
 };
 
 struct mimic_open {

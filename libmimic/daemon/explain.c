@@ -67,7 +67,9 @@ void mimic_daemon_explain(const struct daemon_lane *lane, uint32_t generation, s
 		mimic_text_add(&line.text, answer);
 	else
 		add_own_knowledge(lane, &line.text);
-	if (error == -ETIMEDOUT)
+	if (error == -ETIMEDOUT && mimic_daemon_session_has_lost_its_first(generation))
+		mimic_text_add(&line.text, ": mimicd has ended, and no successor answers yet");
+	else if (error == -ETIMEDOUT)
 		mimic_text_add(&line.text, ": mimicd does not answer");
 	else if (error)
 		mimic_text_add(&line.text, ": the device has not answered");

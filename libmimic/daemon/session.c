@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "libmimic/base/error.h"
@@ -99,6 +100,12 @@ void mimic_daemon_session_end(enum daemon_session_kind kind)
 	mimic_daemon_restore_signals(&signals);
 }
 
+/* In this namespace of processes. */
+static bool is_there(uint32_t pid)
+{
+	return pid && pid <= INT32_MAX && mimic_raw_syscall(SYS_kill, (long)pid, 0, 0, 0, 0, 0) != -ESRCH;
+}
+
 static void start_session(enum daemon_session_kind kind, const struct mimic_hello_reply *hello, int event_fd,
 			  const char *path)
 {
@@ -108,6 +115,7 @@ static void start_session(enum daemon_session_kind kind, const struct mimic_hell
 	session->connection.socket = session->socket.fd;
 	session->event = mimic_descriptor_keep(event_fd);
 	session->spin_microseconds = hello->spin_microseconds;
+	session->daemon_pid = hello->recovery_seconds && is_there(hello->daemon_pid) ? hello->daemon_pid : 0;
 	session->devices = 0;
 	strcpy(session->path, path);
 	atomic_store(&session->dead, false);
@@ -223,6 +231,22 @@ void mimic_daemon_session_kick(uint32_t generation)
 	errno = saved;
 }
 
+/* Another thread may have it for as long as the daemon is away. milliseconds 0: so long, too. */
+static bool lock_session(struct daemon_session *session, uint32_t self, unsigned int milliseconds)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+
+	if (!milliseconds)
+		return !mimic_lock_acquire(&session->lock, self);
+	for (unsigned int i = 0; !mimic_lock_try(&session->lock, self); i++) {
+		if (i == milliseconds)
+			return false;
+		/* nanosleep() would be a cancellation point. */
+		mimic_raw_syscall(SYS_nanosleep, (long)&moment, 0, 0, 0, 0, 0);
+	}
+	return true;
+}
+
 /* milliseconds 0: as long as any request may take. */
 static int request_within(uint32_t generation, struct daemon_request *request, unsigned int milliseconds)
 {
@@ -238,7 +262,10 @@ static int request_within(uint32_t generation, struct daemon_request *request, u
 		return -EOPNOTSUPP;
 	/* A handler that interrupted us here could need the same lock. */
 	mimic_daemon_block_signals(&signals);
-	mimic_lock_acquire(&session->lock, self->number);
+	if (!lock_session(session, self->number, milliseconds)) {
+		mimic_daemon_restore_signals(&signals);
+		return -ETIMEDOUT;
+	}
 	if (mimic_daemon_session_is_current(generation) && is_closed(session)) {
 		atomic_store(&session->dead, true);
 	} else if (mimic_daemon_session_is_current(generation)) {
@@ -277,6 +304,13 @@ int mimic_daemon_session_explain(uint32_t generation, uint32_t lane, char text[M
 	memcpy(text, reply.text, MIMIC_EXPLAIN_MAX);
 	text[MIMIC_EXPLAIN_MAX - 1] = 0;
 	return 0;
+}
+
+bool mimic_daemon_session_has_lost_its_first(uint32_t generation)
+{
+	const struct daemon_session *session = mimic_daemon_session_of(generation);
+
+	return session->daemon_pid && !is_there(session->daemon_pid);
 }
 
 /* By a call of the session's own, as a request by the socket is. */

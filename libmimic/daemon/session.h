@@ -22,6 +22,7 @@ struct daemon_connection {
 	int socket;
 	uint32_t sequence;
 	unsigned int late;	/* replies that no thread waits for any more */
+	unsigned int recovery_seconds; /* as HELLO's reply said */
 };
 
 /* A request and where its reply goes. The header's sequence and size are filled in. */
@@ -87,6 +88,7 @@ struct daemon_session {
 	struct daemon_connection connection;
 	struct mimic_descriptor socket, event;	/* may be closed; connection.socket is the first's */
 	unsigned int spin_microseconds;
+	uint32_t daemon_pid; /* that greeted us; 0: of another namespace, or without recovery */
 	unsigned int devices;	/* open ones; under the table lock of device.c */
 	char path[108];		/* the socket's, or the node's that gave the connection */
 	struct mimic_lock lock;	/* one request at a time; taken with all signals blocked */
@@ -156,6 +158,8 @@ int mimic_daemon_session_request(uint32_t generation, struct daemon_request *req
  * has no such question.
  */
 int mimic_daemon_session_explain(uint32_t generation, uint32_t lane, char text[MIMIC_EXPLAIN_MAX]);
+/* The daemon that greeted us has ended: the session is a successor's, or will be. */
+bool mimic_daemon_session_has_lost_its_first(uint32_t generation);
 /* A request without payload in the reply that names one number. */
 int mimic_daemon_session_tell(uint32_t generation, uint16_t type, uint32_t number);
 /* The daemon sleeps, and has something to do. */

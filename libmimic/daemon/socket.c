@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "libmimic/base/clock.h"
 #include "libmimic/base/error.h"
 #include "libmimic/base/runtime_folder.h"
 #include "libmimic/daemon/client.h"
@@ -19,6 +20,8 @@
 
 /* A daemon that is stopped in a debugger, or hangs, must not take its clients along for ever. */
 #define REPLY_SECONDS 10
+/* Replies of earlier requests that one request drops: a daemon that sends more is no daemon of ours. */
+#define OLD_REPLIES_MAX 64
 
 static _Atomic unsigned int patience = REPLY_SECONDS;
 
@@ -108,28 +111,63 @@ static ssize_t receive_packet(struct daemon_connection *connection, struct daemo
 	return length;
 }
 
-/* Of a request that was given up: those come first, and have no descriptors. */
-static bool is_late(struct daemon_connection *connection, const struct daemon_request *request,
-		    ssize_t length)
+/*
+ * An earlier request's: of one that was given up (without a descriptor then), or sent again by the
+ * successor of a daemon that ended before it had noted that it sent the reply.
+ */
+static bool is_old(struct daemon_connection *connection, const struct daemon_request *request,
+		   ssize_t length)
 {
 	const struct mimic_message *header = request->reply;
+	uint32_t age;
 
-	if (!connection->late || length < (ssize_t)sizeof(*header) ||
-	    header->sequence == connection->sequence ||
-	    header->type != (MIMIC_MESSAGE_EXPLAIN | MIMIC_MESSAGE_REPLY) || request->reply_fd >= 0)
+	if (length < (ssize_t)sizeof(*header) || !(header->type & MIMIC_MESSAGE_REPLY))
 		return false;
-	connection->late--;
-	return true;
+	age = connection->sequence - header->sequence;
+	if (!age || age > INT32_MAX)
+		return false;
+	if (connection->late && header->type == (MIMIC_MESSAGE_EXPLAIN | MIMIC_MESSAGE_REPLY) &&
+	    request->reply_fd < 0) {
+		connection->late--;
+		return true;
+	}
+	return connection->recovery_seconds;
 }
 
-static int receive_reply(struct daemon_connection *connection, struct daemon_request *request)
+/* end: of the monotonic clock; 0: as long as any reply may take. */
+static int await_packet(const struct daemon_connection *connection, uint64_t end)
+{
+	struct pollfd entry = { .fd = connection->socket, .events = POLLIN };
+	uint64_t now;
+
+	if (!end)
+		return 0;
+	now = mimic_now();
+	return poll(&entry, 1, now < end ? (int)((end - now + 999999) / 1000000) : 0) > 0 ? 0 : -ETIMEDOUT;
+}
+
+/* The next packet that is not an earlier request's. Its length, or -errno. */
+static ssize_t receive_own(struct daemon_connection *connection, struct daemon_request *request, uint64_t end)
+{
+	for (unsigned int dropped = 0; dropped <= OLD_REPLIES_MAX; dropped++) {
+		ssize_t length = await_packet(connection, end);
+
+		if (!length)
+			length = receive_packet(connection, request);
+		if (!is_old(connection, request, length))
+			return length;
+		if (request->reply_fd >= 0)
+			close(request->reply_fd);
+		request->reply_fd = -1;
+	}
+	return -EPROTO;
+}
+
+static int receive_reply(struct daemon_connection *connection, struct daemon_request *request, uint64_t end)
 {
 	const struct mimic_message *header = request->reply;
-	ssize_t length;
+	ssize_t length = receive_own(connection, request, end);
 
-	do {
-		length = receive_packet(connection, request);
-	} while (is_late(connection, request, length));
 	if (length < 0)
 		return (int)length;
 	if ((size_t)length < sizeof(*header) || header->size != (size_t)length || header->flags ||
@@ -151,7 +189,7 @@ int mimic_daemon_exchange(struct daemon_connection *connection, struct daemon_re
 	if (error)
 		request->reply_fd = -1;
 	else
-		error = receive_reply(connection, request);
+		error = receive_reply(connection, request, 0);
 	if (error)
 		shutdown(connection->socket, SHUT_RDWR);	/* out of step: no further use */
 	else
@@ -167,33 +205,33 @@ int mimic_daemon_exchange(struct daemon_connection *connection, struct daemon_re
 int mimic_daemon_exchange_within(struct daemon_connection *connection, struct daemon_request *request,
 				 unsigned int milliseconds)
 {
+	uint64_t end = mimic_now() + milliseconds * 1000000ull;
 	struct pollfd entry = { .fd = connection->socket, .events = POLLIN };
 	int saved = errno;
 	int error;
 
 	request->reply_fd = -1;
-	/* The reply of one that was given up would be taken for ours. */
+	/* A daemon that has left one without an answer would do the same with this one. */
 	if (connection->late && poll(&entry, 1, 0) <= 0)
 		return -ETIMEDOUT;
 	error = send_request(connection, request, MSG_DONTWAIT);
-	if (!error && poll(&entry, 1, (int)milliseconds) <= 0) {
-		connection->late++;
-		error = -ETIMEDOUT;
-	} else if (!error) {
-		error = receive_reply(connection, request);
-		if (error)
-			shutdown(connection->socket, SHUT_RDWR);
-		else
+	if (!error) {
+		error = receive_reply(connection, request, end);
+		if (!error)
 			error = ((struct mimic_message *)request->reply)->error;
+		else if (error == -ETIMEDOUT)
+			connection->late++;
+		else
+			shutdown(connection->socket, SHUT_RDWR);
 	}
 	errno = saved;
 	return error;
 }
 
-/* Nothing that the daemon does, or leaves undone, takes longer. */
-static void limit_waits(int fd)
+/* Nothing that the daemon does, or leaves undone, takes longer; nor its successor, once that is there. */
+static void limit_waits(int fd, unsigned int recovery_seconds)
 {
-	struct timeval limit = { .tv_sec = patience };
+	struct timeval limit = { .tv_sec = (time_t)patience + recovery_seconds };
 
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
@@ -212,7 +250,7 @@ static int open_socket(const char *path)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return mimic_error(-errno, "no socket: %s", strerror(errno));
-	limit_waits(fd);
+	limit_waits(fd, 0);
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
 		error = errno;
 		close(fd);
@@ -263,7 +301,7 @@ int mimic_daemon_greet(struct daemon_connection *connection, int fd, const char 
 	};
 	int error;
 
-	limit_waits(fd);
+	limit_waits(fd, 0);
 	memset(hello, 0, sizeof(*hello));
 	*connection = (struct daemon_connection){ .socket = fd };
 	error = mimic_daemon_exchange(connection, &request);
@@ -275,6 +313,8 @@ int mimic_daemon_greet(struct daemon_connection *connection, int fd, const char 
 		close(fd);
 		return explain_hello(error, path, hello);
 	}
+	connection->recovery_seconds = hello->recovery_seconds;
+	limit_waits(fd, hello->recovery_seconds);
 	if (event_fd)
 		*event_fd = request.reply_fd;
 	else
