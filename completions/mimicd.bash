@@ -43,7 +43,7 @@ _mimicd_value()
 	--state)
 		[[ $2 != -* ]] || return 1
 		_mimicd_files "$2" d ;;
-	-d | --devices | --threads | --spin) ;;
+	-d | --devices | --threads | --spin | --recovery-time) ;;
 	*) return 1 ;;
 	esac
 	return 0

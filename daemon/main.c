@@ -13,6 +13,7 @@
 #include "daemon/clients/socket.h"
 #include "daemon/engine/memory.h"
 #include "daemon/loop/log.h"
+#include "daemon/loop/notify.h"
 #include "daemon/options.h"
 #include "daemon/server.h"
 
@@ -97,20 +98,38 @@ static int go_to_background(void)
 	return ends[1];
 }
 
-static void tell_ready(int ready)
+/* Standard error is the terminal of the command, which ends now. */
+static void leave_terminal(void)
 {
-	int null;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	mimicd_notify("READY=1");
-	if (ready < 0)
-		return;
 	mimicd_log_to_syslog();
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int fd = 0; fd <= STDERR_FILENO && null >= 0; fd++)
 		dup2(null, fd);
-	(void)!chdir("/");
+}
+
+static void let_parent_end(int ready)
+{
+	if (ready < 0)
+		return;
 	(void)!write(ready, "", 1);
 	close(ready);
+}
+
+static void tell_ready(const struct mimicd_command_line *line, int ready)
+{
+	mimicd_notify("READY=1");
+	if (!line->daemonise)
+		return;
+	leave_terminal();
+	(void)!chdir("/");
+	let_parent_end(ready);
+}
+
+/* A supervisor's child is in the background with it, and is known by its process id. */
+static bool has_to_fork(const struct mimicd_command_line *line)
+{
+	return line->daemonise && !(line->options.recover && mimicd_store_is_there());
 }
 
 /* A path that nobody can listen at is the caller's mistake, not ours. */
@@ -180,13 +199,40 @@ static int enter_sandbox(struct mimicd_command_line *line)
 	return mimicd_sandbox_enter(&line->sandbox);
 }
 
+static int serve(struct mimicd_command_line *line, int ready)
+{
+	const char *listening = line->options.clients.socket_path;
+	char devices[128];
+	int error;
+
+	if (line->make_directory && mimicd_socket_make_directory(line->options.clients.socket_path))
+		return EXIT_FAILURE;
+	error = create_server(&line->options);
+	if (error)
+		return status_of(error);
+	count_devices(&line->options.settings, devices, sizeof(devices));
+	if (line->options.clients.listen_fd >= 0)
+		listening = "a socket of systemd";
+	mimicd_log(MIMICD_LOG_INFO, "serving %s devices (profile %s) at %s", devices,
+		   mimic_config_profile_name(&line->options.settings), listening);
+	say_what_is_out_of_reach();
+	error = enter_sandbox(line);
+	if (!error) {
+		tell_ready(line, ready);
+		error = mimicd_server_run(server);
+	}
+	mimicd_notify("STOPPING=1");
+	mimicd_log(MIMICD_LOG_INFO, "stopping");
+	/* A debugger of memory would wait at exit() for a thread that is lost. */
+	if (!mimicd_server_destroy(server))
+		_exit(error ? EXIT_FAILURE : EXIT_SUCCESS);
+	return error ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
 	struct mimicd_command_line line;
-	const char *listening;
-	char devices[128];
 	int ready = -1;
-	int error;
 
 	fill_standard_descriptors();
 	if (mimicd_command_line_parse(&line, argc, argv))
@@ -198,29 +244,13 @@ int main(int argc, char **argv)
 	if (line.exit_now)
 		return EXIT_SUCCESS;
 	mimicd_log_set_level(line.log_level);
-	if (line.daemonise)
+	if (has_to_fork(&line))
 		ready = go_to_background();
+	else if (line.daemonise && line.options.stored_count)
+		mimicd_log_to_syslog();	/* a successor never had the terminal */
 	raise_descriptor_limit();
-	if (line.make_directory && mimicd_socket_make_directory(line.options.clients.socket_path))
-		return EXIT_FAILURE;
-	error = create_server(&line.options);
-	if (error)
-		return status_of(error);
-	count_devices(&line.options.settings, devices, sizeof(devices));
-	listening = line.options.clients.listen_fd >= 0 ? "a socket of systemd" : line.options.clients.socket_path;
-	mimicd_log(MIMICD_LOG_INFO, "serving %s devices (profile %s) at %s", devices,
-		   mimic_config_profile_name(&line.options.settings),
-		   listening);
-	say_what_is_out_of_reach();
-	error = enter_sandbox(&line);
-	if (!error) {
-		tell_ready(ready);
-		error = mimicd_server_run(server);
-	}
-	mimicd_notify("STOPPING=1");
-	mimicd_log(MIMICD_LOG_INFO, "stopping");
-	/* A debugger of memory would wait at exit() for a thread that is lost. */
-	if (!mimicd_server_destroy(server))
-		_exit(error ? EXIT_FAILURE : EXIT_SUCCESS);
-	return error ? EXIT_FAILURE : EXIT_SUCCESS;
+	mimicd_store_free(line.options.stored, line.options.stored_count);
+	line.options.stored = NULL;
+	line.options.stored_count = 0;
+	return serve(&line, ready);
 }

@@ -16,6 +16,9 @@
 #include "mimic/bus.h"
 #include "options/options.h"
 
+#define RECOVERY_SECONDS 100u
+#define RECOVERY_SECONDS_MAX 86400u
+
 static const char help[] =
 	"Usage: mimicd [OPTION]...\n"
 	"Serves emulated devices to the programs of this user.\n"
@@ -58,6 +61,10 @@ static const char help[] =
 	"      --sandbox LIST      what is given up before clients are served: all, none, or of privileges,\n"
 	"                          capabilities, seccomp (these three by default) and landlock, without which\n"
 	"                          memory that programs do not share is reached\n"
+	"      --recover           put the state where a successor finds it (systemd's descriptor store), and take up\n"
+	"                          a predecessor's\n"
+	"      --recovery-time SECONDS\n"
+	"                          how long programs wait for a successor (default: 100)\n"
 	"  -f, --foreground        stay in the foreground (default)\n"
 	"  -D, --daemonise         go to the background when ready; log to syslog\n"
 	"      --log-level LEVEL   error, warning, info (default) or debug\n"
@@ -225,6 +232,23 @@ static int take_sandbox(void *context, const char *text)
 	return -EINVAL;
 }
 
+static int take_recovery_time(void *context, const char *text)
+{
+	struct mimicd_options *options = &((struct reader *)context)->line->options;
+	char *end;
+	unsigned long value;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno || *end || *text == '-' || !value || value > RECOVERY_SECONDS_MAX) {
+		fprintf(stderr, "mimicd: --recovery-time %s: a number of seconds from 1 to %u is needed\n", text,
+			RECOVERY_SECONDS_MAX);
+		return -EINVAL;
+	}
+	options->recovery_seconds = (unsigned int)value;
+	return 0;
+}
+
 static int take_foreground(void *context, const char *text)
 {
 	(void)text;
@@ -268,6 +292,8 @@ static int read_options(struct reader *reader)
 		{ .name = "record", .value = &options->recording, .form = OPTION_VALUE_TEXT },
 		{ .name = "state", .take = take_state, .form = OPTION_VALUE_OPTIONAL },
 		{ .name = "vfio-user", .take = take_vfio_user },
+		{ .name = "recover", .flag = &options->recover, .form = OPTION_VALUE_NONE },
+		{ .name = "recovery-time", .take = take_recovery_time },
 		{ .name = "foreground", .letter = 'f', .take = take_foreground, .form = OPTION_VALUE_NONE },
 		{ .name = "daemonise", .letter = 'D', .take = take_daemonise, .form = OPTION_VALUE_NONE },
 		{ .name = "daemonize", .take = take_daemonise, .form = OPTION_VALUE_NONE },
@@ -325,13 +351,59 @@ static int load_settings(struct mimicd_command_line *line, const struct reader *
 	return reader->spin ? parse_spin(reader->spin, &settings->spin_microseconds) : 0;
 }
 
-/* Where to listen, if nobody said it and systemd has not done it. */
+/* The option whose devices or threads cannot be recovered yet; NULL: all can. */
+static const char *find_unrecoverable(const struct mimicd_options *options)
+{
+	if (options->threads > 1)
+		return "--threads above 1";
+	if (options->vfio.count)
+		return "--vfio-user";
+	if (options->bus.kernel == MIMICD_KERNEL_REQUIRED)
+		return "--kernel";
+	return options->recording ? "--record" : NULL;
+}
+
+static int check_recovery(struct mimicd_command_line *line)
+{
+	struct mimicd_options *options = &line->options;
+	const char *other;
+
+	if (!options->recover) {
+		if (!options->recovery_seconds)
+			return 0;
+		fputs("mimicd: --recovery-time: --recover is needed\n", stderr);
+		return -EINVAL;
+	}
+	other = find_unrecoverable(options);
+	if (other) {
+		fprintf(stderr, "mimicd: --recover: with %s the state cannot be recovered yet\n", other);
+		return -EINVAL;
+	}
+	options->bus.kernel = MIMICD_KERNEL_OFF;
+	if (!options->recovery_seconds)
+		options->recovery_seconds = RECOVERY_SECONDS;
+	return 0;
+}
+
+static int take_stored(struct mimicd_options *options)
+{
+	const char *count = getenv("LISTEN_FDS");
+	int error = mimicd_store_take(&options->stored, &options->stored_count);
+
+	if (error)
+		fprintf(stderr, "mimicd: LISTEN_FDS=%s: %s\n", count, error == -EBADF ? "not all of these are open" : strerror(-error));
+	return error;
+}
+
+/* Where to listen, if nobody said it and the service manager has not done it. */
 static int find_socket(struct mimicd_command_line *line)
 {
 	const char *named = secure_getenv("MIMIC_SOCKET");
-	int error;
+	int error = take_stored(&line->options);
 
-	line->options.clients.listen_fd = mimicd_socket_from_systemd();
+	if (error)
+		return error;
+	line->options.clients.listen_fd = mimicd_socket_from_manager(line->options.stored, line->options.stored_count);
 	if (line->options.clients.socket_path || line->options.clients.listen_fd >= 0)
 		return 0;
 	error = mimic_daemon_socket_path(NULL, line->default_path, sizeof(line->default_path));
@@ -395,7 +467,7 @@ int mimicd_command_line_parse(struct mimicd_command_line *line, int argc, char *
 	line->exit_now = error != OPTIONS_TAKEN;
 	if (line->exit_now)
 		return 0;
-	if (load_settings(line, &reader))
+	if (check_recovery(line) || load_settings(line, &reader))
 		return -EINVAL;
 	error = find_socket(line);
 	if (!error && line->wants_state && !line->options.filesystem.path)

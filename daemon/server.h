@@ -12,6 +12,7 @@
 #include "daemon/filesystem/filesystem.h"
 #include "daemon/loop/keeper.h"
 #include "daemon/loop/loop.h"
+#include "daemon/recovery/store.h"
 #include "daemon/vfio/vfio.h"
 #include "daemon/watchdog.h"
 #include "libmimic/base/config.h"
@@ -27,6 +28,10 @@ struct mimicd_options {
 	struct mimicd_bus_options bus;
 	struct mimicd_vfio_options vfio;
 	struct mimicd_filesystem_options filesystem;
+	bool recover; /* --recover */
+	unsigned int recovery_seconds; /* how long clients wait for a successor */
+	struct mimicd_stored *stored; /* of the predecessor, without the listening socket */
+	size_t stored_count;
 };
 
 struct mimicd_server {

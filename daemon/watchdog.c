@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "daemon/clients/socket.h"
+#include "daemon/loop/notify.h"
 #include "libmimic/base/clock.h"
 
 /* From the loop itself: where it is stuck, nothing comes, and systemd ends us and starts another. */

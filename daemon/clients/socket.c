@@ -4,9 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -15,8 +13,6 @@
 
 #include "daemon/loop/log.h"
 #include "libmimic/base/runtime_folder.h"
-
-#define SYSTEMD_FIRST_FD 3
 
 static int fail(int error, const char *path, const char *what)
 {
@@ -49,38 +45,40 @@ int mimicd_socket_give_to_group(const char *path, gid_t group)
 	return chmod(path, 0660) < 0 ? fail(-errno, path, "cannot be opened for the group") : 0;
 }
 
-int mimicd_socket_from_systemd(void)
+static bool listens(int fd)
 {
-	const char *pid = getenv("LISTEN_PID");
-	const char *count = getenv("LISTEN_FDS");
+	socklen_t size = sizeof(int);
+	int answer = 0;
 
-	if (!pid || !count || strtol(pid, NULL, 10) != (long)getpid() || strcmp(count, "1"))
-		return -1;
-	fcntl(SYSTEMD_FIRST_FD, F_SETFD, FD_CLOEXEC);
-	fcntl(SYSTEMD_FIRST_FD, F_SETFL, O_NONBLOCK);
-	return SYSTEMD_FIRST_FD;
+	return !getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &answer, &size) && answer;
 }
 
-void mimicd_notify(const char *state)
+/* By its name, or the only one that listens, whatever its unit is called. */
+static struct mimicd_stored *find_listener(struct mimicd_stored *stored, size_t count)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	const char *path = getenv("NOTIFY_SOCKET");
-	size_t length;
+	struct mimicd_stored *found = NULL;
+	size_t listeners = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (stored[i].fd < 0 || !listens(stored[i].fd))
+			continue;
+		if (!strcmp(stored[i].name, MIMICD_SOCKET_STORED))
+			return &stored[i];
+		found = &stored[i];
+		listeners++;
+	}
+	return listeners == 1 ? found : NULL;
+}
+
+int mimicd_socket_from_manager(struct mimicd_stored *stored, size_t count)
+{
+	struct mimicd_stored *listener = find_listener(stored, count);
 	int fd;
 
-	if (!path || (path[0] != '/' && path[0] != '@'))
-		return;
-	length = strlen(path);
-	if (length >= sizeof(address.sun_path))
-		return;
-	memcpy(address.sun_path, path, length);
-	if (path[0] == '@')
-		address.sun_path[0] = 0;	/* the abstract name space */
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return;
-	if (sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address,
-		   (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length)) < 0)
-		mimicd_log(MIMICD_LOG_WARNING, "%s: cannot notify systemd: %s", path, strerror(errno));
-	close(fd);
+	if (!listener)
+		return -1;
+	fd = listener->fd;
+	listener->fd = -1;
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	return fd;
 }
