@@ -2,6 +2,7 @@
 /* mimicd: one process that serves devices to many programs. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "daemon/loop/notify.h"
 #include "daemon/options.h"
 #include "daemon/server.h"
+#include "daemon/supervise/supervisor.h"
 
 #define EXIT_BAD_INPUT 2
 
@@ -129,7 +131,7 @@ static void tell_ready(const struct mimicd_command_line *line, int ready)
 /* A supervisor's child is in the background with it, and is known by its process id. */
 static bool has_to_fork(const struct mimicd_command_line *line)
 {
-	return line->daemonise && !(line->options.recover && mimicd_store_is_there());
+	return line->daemonise && (line->supervise || !line->options.recover || !mimicd_store_is_there());
 }
 
 /* A path that nobody can listen at is the caller's mistake, not ours. */
@@ -229,6 +231,45 @@ static int serve(struct mimicd_command_line *line, int ready)
 	return error ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+/* By its path, so that another version that was put there is the next one that is started. */
+static const char *supervised_program(void)
+{
+	static char path[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	path[length > 0 ? length : 0] = 0;
+	return access(path, X_OK) ? "/proc/self/exe" : path;
+}
+
+/*
+ * The first child has left the terminal as well. The supervisor stays in its directory, from where the
+ * paths of its children's options begin.
+ */
+static void leave_with_child(void *context)
+{
+	const int *ready = context;
+
+	if (*ready < 0)
+		return;
+	leave_terminal();
+	let_parent_end(*ready);
+}
+
+static int supervise(const struct mimicd_command_line *line, char **argv, int ready)
+{
+	const struct mimicd_supervisor_options options = {
+		.program = supervised_program(),
+		.arguments = argv,
+		.recovery_seconds = line->options.recovery_seconds,
+		.given = line->options.stored,
+		.given_count = line->options.stored_count,
+		.ready = leave_with_child,
+		.context = &ready,
+	};
+
+	return mimicd_supervise(&options);
+}
+
 int main(int argc, char **argv)
 {
 	struct mimicd_command_line line;
@@ -249,6 +290,8 @@ int main(int argc, char **argv)
 	else if (line.daemonise && line.options.stored_count)
 		mimicd_log_to_syslog();	/* a successor never had the terminal */
 	raise_descriptor_limit();
+	if (line.supervise)
+		return supervise(&line, argv, ready);
 	mimicd_store_free(line.options.stored, line.options.stored_count);
 	line.options.stored = NULL;
 	line.options.stored_count = 0;

@@ -61,6 +61,7 @@ static const char help[] =
 	"      --sandbox LIST      what is given up before clients are served: all, none, or of privileges,\n"
 	"                          capabilities, seccomp (these three by default) and landlock, without which\n"
 	"                          memory that programs do not share is reached\n"
+	"      --supervise         start the daemon as a child, and another one when it is killed\n"
 	"      --recover           put the state where a successor finds it (systemd's descriptor store), and take up\n"
 	"                          a predecessor's\n"
 	"      --recovery-time SECONDS\n"
@@ -232,6 +233,21 @@ static int take_sandbox(void *context, const char *text)
 	return -EINVAL;
 }
 
+/*
+ * The options of recovery. The supervisor's child has the same command line but for this word, in whatever form it was
+ * given.
+ */
+static int take_supervise(void *context, const char *text)
+{
+	static char recover[] = "--recover";
+	struct reader *reader = context;
+
+	(void)text;
+	reader->line->supervise = true;
+	reader->argv[optind - 1] = recover;
+	return 0;
+}
+
 static int take_recovery_time(void *context, const char *text)
 {
 	struct mimicd_options *options = &((struct reader *)context)->line->options;
@@ -292,6 +308,7 @@ static int read_options(struct reader *reader)
 		{ .name = "record", .value = &options->recording, .form = OPTION_VALUE_TEXT },
 		{ .name = "state", .take = take_state, .form = OPTION_VALUE_OPTIONAL },
 		{ .name = "vfio-user", .take = take_vfio_user },
+		{ .name = "supervise", .take = take_supervise, .form = OPTION_VALUE_NONE },
 		{ .name = "recover", .flag = &options->recover, .form = OPTION_VALUE_NONE },
 		{ .name = "recovery-time", .take = take_recovery_time },
 		{ .name = "foreground", .letter = 'f', .take = take_foreground, .form = OPTION_VALUE_NONE },
@@ -366,17 +383,17 @@ static const char *find_unrecoverable(const struct mimicd_options *options)
 static int check_recovery(struct mimicd_command_line *line)
 {
 	struct mimicd_options *options = &line->options;
-	const char *other;
+	const char *option = line->supervise ? "--supervise" : "--recover", *other;
 
-	if (!options->recover) {
+	if (!line->supervise && !options->recover) {
 		if (!options->recovery_seconds)
 			return 0;
-		fputs("mimicd: --recovery-time: --recover is needed\n", stderr);
+		fputs("mimicd: --recovery-time: --supervise or --recover is needed\n", stderr);
 		return -EINVAL;
 	}
 	other = find_unrecoverable(options);
 	if (other) {
-		fprintf(stderr, "mimicd: --recover: with %s the state cannot be recovered yet\n", other);
+		fprintf(stderr, "mimicd: %s: with %s the state cannot be recovered yet\n", option, other);
 		return -EINVAL;
 	}
 	options->bus.kernel = MIMICD_KERNEL_OFF;
@@ -403,7 +420,9 @@ static int find_socket(struct mimicd_command_line *line)
 
 	if (error)
 		return error;
-	line->options.clients.listen_fd = mimicd_socket_from_manager(line->options.stored, line->options.stored_count);
+	/* A supervisor leaves it in the list, for its child. */
+	if (!line->supervise)
+		line->options.clients.listen_fd = mimicd_socket_from_manager(line->options.stored, line->options.stored_count);
 	if (line->options.clients.socket_path || line->options.clients.listen_fd >= 0)
 		return 0;
 	error = mimic_daemon_socket_path(NULL, line->default_path, sizeof(line->default_path));

@@ -11,6 +11,7 @@ struct mimicd_command_line {
 	struct mimicd_options options;
 	enum mimicd_log_level log_level;
 	bool daemonise;
+	bool supervise;		/* argv is now the child's: it has --recover in its place */
 	bool exit_now;		/* --help, --version: said all there is to say */
 	bool make_directory;	/* of the socket: nobody named one */
 	struct mimicd_quotas quotas;	/* --quota */

@@ -18,8 +18,8 @@ int mimicd_socket_give_to_group(const char *path, gid_t group);
 #define MIMICD_SOCKET_STORED "listen"
 
 /*
- * The listening socket among the descriptors that the service manager gave us, taken from the list; -1: there is none.
- * It has the name above, or is the only one that listens.
+ * The listening socket among the descriptors that the service manager gave us, taken from the list; -1:
+ * there is none. It has the name above, or is the only one that listens.
  */
 int mimicd_socket_from_manager(struct mimicd_stored *stored, size_t count);
 

@@ -101,6 +101,6 @@ void mimicd_notify(const char *state)
 		return;
 	error = mimicd_notify_with(state, -1);
 	if (error)
-		mimicd_log(MIMICD_LOG_WARNING, "%s: cannot notify the service manager: %s", getenv("NOTIFY_SOCKET"),
-			   strerror(-error));
+		mimicd_log(MIMICD_LOG_WARNING, "%s: cannot notify the service manager: %s",
+			   getenv("NOTIFY_SOCKET"), strerror(-error));
 }

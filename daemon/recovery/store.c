@@ -40,8 +40,8 @@ static int send_named(const char *command, const char *name, int fd)
 int mimicd_store_put(const char *name, int fd)
 {
 	/*
-	 * systemd drops descriptors that hang up unless FDPOLL=0 says otherwise. A successor has to find the socket of a
-	 * client that ended meanwhile, or it does not learn of the end.
+	 * systemd drops descriptors that hang up unless FDPOLL=0 says otherwise. A successor has to find
+	 * the socket of a client that ended meanwhile, or it does not learn of the end.
 	 */
 	return fd < 0 ? -EBADF : send_named("FDSTORE=1\nFDPOLL=0", name, fd);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The daemon's end of a descriptor store: the service manager (systemd, or mimicd --supervise) keeps descriptors
- * for a daemon that is killed, and gives them to its successor.
+ * The daemon's end of a descriptor store: the service manager (systemd, or mimicd --supervise) keeps
+ * descriptors for a daemon that is killed, and gives them to its successor.
  *
- * Each name is put once: a store keeps both descriptors of two puts. All names of a store together have about
- * 128,000 characters, because the successor gets them in one variable of its environment.
+ * Each name is put once: a store keeps both descriptors of two puts. All names of a store together have
+ * about 128,000 characters, because the successor gets them in one variable of its environment.
  */
 #ifndef MIMICD_STORE_H
 #define MIMICD_STORE_H
@@ -14,15 +14,19 @@
 
 #define MIMICD_STORE_NAME_MAX 30u
 
-/* $NOTIFY_SOCKET names a manager. It may keep nothing all the same: of systemd FileDescriptorStoreMax= is 0 by default. */
+/*
+ * $NOTIFY_SOCKET names a manager. It may keep nothing all the same: of systemd FileDescriptorStoreMax= is 0
+ * by default.
+ */
 bool mimicd_store_is_there(void);
 
 /* Letters, digits and '-', from one to MIMICD_STORE_NAME_MAX of them. */
 bool mimicd_store_name_is_good(const char *name);
 
 /*
- * The descriptor stays the caller's. 0 when the message is in the store's queue: it outlives the caller from there on.
- * -EINVAL: the name; -ENOTCONN: there is no store; -ETIMEDOUT: its queue was full for seconds; or another -errno.
+ * The descriptor stays the caller's. 0 when the message is in the store's queue: it outlives the caller
+ * from there on. -EINVAL: the name; -ENOTCONN: there is no store; -ETIMEDOUT: its queue was full for
+ * seconds; or another -errno.
  */
 int mimicd_store_put(const char *name, int fd);
 /* All descriptors of this name. The same errors. */
@@ -34,9 +38,9 @@ struct mimicd_stored {
 };
 
 /*
- * At the start, once: the descriptors that the predecessor left, and those that the manager opened for us (socket
- * activation), all close-on-exec. $LISTEN_PID, $LISTEN_FDS and $LISTEN_FDNAMES are unset. 0, also with none; -EINVAL:
- * the variables are malformed; -EBADF: a descriptor is not open; -ENOMEM.
+ * At the start, once: the descriptors that the predecessor left, and those that the manager opened for us
+ * (socket activation), all close-on-exec. $LISTEN_PID, $LISTEN_FDS and $LISTEN_FDNAMES are unset. 0, also
+ * with none; -EINVAL: the variables are malformed; -EBADF: a descriptor is not open; -ENOMEM.
  */
 int mimicd_store_take(struct mimicd_stored **stored, size_t *count);
 /* Closes those that are not -1. */

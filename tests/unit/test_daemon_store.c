@@ -36,7 +36,8 @@ static int open_manager(void **state)
 	snprintf(path, sizeof(path), "@mimic-test-store-%d", (int)getpid());
 	memcpy(address.sun_path + 1, path + 1, strlen(path) - 1);
 	manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (bind(manager, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path))))
+	if (bind(manager, (struct sockaddr *)&address,
+		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path))))
 		return -1;
 	return setenv("NOTIFY_SOCKET", path, 1);
 }
@@ -191,10 +192,15 @@ static void take(struct found *found)
 	mimicd_store_free(stored, found->count);
 }
 
-/* In a process with these descriptors from 3 on, and these variables; NULL: without. LISTEN_PID is its own unless given. */
-static struct found take_with(const int *fds, int count, const char *number, const char *names, const char *pid)
+/*
+ * In a process with these descriptors from 3 on, and these variables; NULL: without. LISTEN_PID is its own
+ * unless given.
+ */
+static struct found take_with(const int *fds, int count, const char *number, const char *names,
+			      const char *pid)
 {
-	struct found *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct found *shared =
+		mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct found found;
 	int status;
 	pid_t child = fork();
