@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "daemon/journal/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/journal/internal.h"
+
+#define MAGIC 0x4c4e524a434d494dull	/* "MIMCJRNL" */
+
+/* No address of a window is a hint of the kernel's: a successor needs the same one. */
+static uint64_t address_of(uint64_t generation)
+{
+	return generation % 2 ? MIMICD_WINDOW_ADDRESS + MIMICD_WINDOW_BYTES : MIMICD_WINDOW_ADDRESS;
+}
+
+static void *map(uint64_t address, uint64_t size, int flags, int fd, uint64_t offset)
+{
+	void *wanted = (void *)(uintptr_t)address;
+	void *memory = mmap(wanted, size, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE | MAP_NORESERVE, fd,
+			    (off_t)offset);
+
+	if (memory == MAP_FAILED)
+		return NULL;
+	/* A kernel that does not know the flag takes the address for a hint. */
+	if (memory != wanted) {
+		munmap(memory, size);
+		errno = EEXIST;
+		return NULL;
+	}
+	return memory;
+}
+
+static int make_file(int *made)
+{
+	int fd = memfd_create("mimic journal", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, (off_t)MIMICD_WINDOW_FILE_BYTES) < 0 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
+		error = -errno;
+		close(fd);
+		return error;
+	}
+	*made = fd;
+	return 0;
+}
+
+int mimicd_journal_create(uint64_t generation, const char *build, int *fd)
+{
+	uint64_t address = address_of(generation);
+	struct mimicd_window *window;
+	int error = make_file(fd);
+
+	if (error)
+		return error;
+	window = map(address, MIMICD_WINDOW_FILE_BYTES, MAP_SHARED, *fd, 0);
+	if (!window) {
+		error = -errno;
+		close(*fd);
+		return error;
+	}
+	window->magic = MAGIC;
+	window->generation = generation;
+	window->address = address;
+	strncpy(window->build, build, sizeof(window->build) - 1);
+	mimicd_window = window;
+	mimicd_heap_begin(address + MIMICD_WINDOW_HEAP);
+	mimicd_journal = (struct mimicd_journal){
+		.start = address + MIMICD_WINDOW_HEAP,
+		.size = MIMICD_JOURNAL_HEAP_BYTES + MIMICD_JOURNAL_FILES_BYTES,
+	};
+	return 0;
+}
+
+void mimicd_journal_end(void)
+{
+	if (!mimicd_window)
+		return;
+	mimicd_heap_end();
+	munmap(mimicd_window, MIMICD_WINDOW_FILE_BYTES);
+	mimicd_window = NULL;
+	mimicd_journal = (struct mimicd_journal)MIMICD_NO_JOURNAL;
+}
+
+void mimicd_journal_set_root(void *root)
+{
+	mimicd_window->root = root;
+}
+
+void *mimicd_journal_root(void)
+{
+	return mimicd_window->root;
+}
+
+/* --- the window of a predecessor --------------------------------------------------------------- */
+
+/*
+ * The log and the header are read where they are; the heap is a copy, so that a successor that is
+ * killed in its turn leaves the same behind.
+ */
+static int check(int fd, struct mimicd_window **found)
+{
+	struct stat status;
+	struct mimicd_window *window;
+
+	if (fstat(fd, &status) < 0 || (uint64_t)status.st_size != MIMICD_WINDOW_FILE_BYTES)
+		return -EINVAL;
+	window = mmap(NULL, MIMICD_WINDOW_HEAP, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (window == MAP_FAILED)
+		return -errno;
+	*found = window;
+	return 0;
+}
+
+static int find_fault(const struct mimicd_window *window, const char *build)
+{
+	if (window->magic == MAGIC && !window->is_complete)
+		return -ENODATA;
+	if (window->magic != MAGIC || strncmp(window->build, build, sizeof(window->build) - 1) || window->address != address_of(window->generation) ||
+	    window->log_used > MIMICD_JOURNAL_LOG_BYTES)
+		return -EINVAL;
+	return window->has_overflowed ? -EOVERFLOW : 0;
+}
+
+int mimicd_journal_open(int fd, const char *build, struct mimicd_journal_left *left)
+{
+	struct mimicd_window *window = NULL;
+	int error = check(fd, &window);
+	uint64_t start;
+
+	if (error)
+		return error;
+	error = find_fault(window, build);
+	start = error ? 0 : window->address + MIMICD_WINDOW_HEAP;
+	if (!error && !map(start, MIMICD_JOURNAL_HEAP_BYTES, MAP_PRIVATE, fd, MIMICD_WINDOW_HEAP))
+		error = -errno;
+	if (error) {
+		munmap(window, MIMICD_WINDOW_HEAP);
+		return error;
+	}
+	*left = (struct mimicd_journal_left){
+		.header = window, .root = window->root, .generation = window->generation, .start = start,
+		.size = MIMICD_JOURNAL_HEAP_BYTES,
+	};
+	return 0;
+}
+
+void mimicd_journal_each(const struct mimicd_journal_left *left,
+			 void (*visit)(void *context, const struct mimicd_undo_entry *entry, const void *bytes),
+			 void *context)
+{
+	struct mimicd_window *window = left->header;
+	uint64_t used = window->log_used;
+
+	while (used >= sizeof(struct mimicd_undo_entry)) {
+		struct mimicd_undo_entry entry;
+
+		memcpy(&entry, mimicd_log_of(window) + used - sizeof(entry), sizeof(entry));
+		used -= sizeof(entry);
+		if (mimicd_log_rounded(entry.size) > used)
+			return;
+		used -= mimicd_log_rounded(entry.size);
+		visit(context, &entry, mimicd_log_of(window) + used);
+	}
+}
+
+static void put_back(const struct mimicd_undo_entry *entry, const void *bytes, uint64_t start, uint64_t size)
+{
+	if (entry->kind == MIMICD_UNDO_BYTES && entry->address - start < size &&
+	    entry->size <= size - (entry->address - start))
+		memcpy((void *)(uintptr_t)entry->address, bytes, entry->size);
+}
+
+static void put_back_in_heap(void *context, const struct mimicd_undo_entry *entry, const void *bytes)
+{
+	const struct mimicd_journal_left *left = context;
+
+	put_back(entry, bytes, left->start, MIMICD_JOURNAL_HEAP_BYTES);
+}
+
+static void put_back_in_files(void *context, const struct mimicd_undo_entry *entry, const void *bytes)
+{
+	const struct mimicd_journal_left *left = context;
+
+	put_back(entry, bytes, left->start + MIMICD_JOURNAL_HEAP_BYTES, MIMICD_JOURNAL_FILES_BYTES);
+}
+
+void mimicd_journal_undo(struct mimicd_journal_left *left)
+{
+	mimicd_journal_each(left, put_back_in_heap, left);
+}
+
+void mimicd_journal_undo_files(struct mimicd_journal_left *left)
+{
+	mimicd_journal_each(left, put_back_in_files, left);
+}
+
+void mimicd_journal_close(struct mimicd_journal_left *left)
+{
+	munmap((void *)(uintptr_t)left->start, MIMICD_JOURNAL_HEAP_BYTES + MIMICD_JOURNAL_FILES_BYTES);
+	munmap(left->header, MIMICD_WINDOW_HEAP);
+	*left = (struct mimicd_journal_left){ 0 };
+}

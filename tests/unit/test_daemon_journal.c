@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Memory that outlives a process: what a successor finds when the one before ends between any two changes. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "daemon/journal/journal.h"
+
+#define WORDS 8
+#define STEPS 8
+#define BUILD "a layout"
+
+struct state {
+	uint64_t step;
+	uint64_t words[WORDS];
+};
+
+/* All words are the number of the step that wrote them, but for the step that is at work. */
+static void do_step(struct state *state, uint64_t step)
+{
+	for (unsigned int i = 0; i < WORDS; i++) {
+		mimicd_journal_note(&state->words[i], sizeof(state->words[i]));
+		state->words[i] = step;
+	}
+	mimicd_journal_write(&state->step, &step, sizeof(step));
+	mimicd_journal_commit();
+}
+
+/* A process with a window of that generation does steps until it is killed at a place. Its status; *fd is the window. */
+static int run(uint64_t generation, const char *place, int *fd)
+{
+	int passed[2], status;
+	pid_t child;
+
+	assert_int_equal(pipe(passed), 0);
+	child = fork();
+	if (!child) {
+		struct state *state;
+		int window;
+
+		if (mimicd_journal_create(generation, BUILD, &window))
+			_exit(1);
+		/* The memfd is in /proc/PID/fd until the parent has opened it. */
+		(void)!write(passed[1], &window, sizeof(window));
+		raise(SIGSTOP);
+		state = mimicd_journal_alloc(sizeof(*state));
+		mimicd_journal_set_root(state);
+		mimicd_journal_commit();
+		setenv("MIMIC_TEST_KILL_AT", place, 1);
+		mimicd_journal_count_places(false);
+		for (uint64_t step = 1; step <= STEPS; step++)
+			do_step(state, step);
+		_exit(0);
+	}
+	assert_int_equal(read(passed[0], fd, sizeof(*fd)), sizeof(*fd));
+	assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+	{
+		char path[64];
+
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)child, *fd);
+		*fd = open(path, O_RDWR);
+	}
+	assert_true(*fd >= 0);
+	kill(child, SIGCONT);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	close(passed[0]);
+	close(passed[1]);
+	return WEXITSTATUS(status);
+}
+
+static void check_whole(const struct state *state)
+{
+	for (unsigned int i = 0; i < WORDS; i++)
+		assert_int_equal(state->words[i], state->step);
+}
+
+static void a_process_that_ends_anywhere_leaves_whole_steps(void **unused)
+{
+	uint64_t seen = 0;
+	int status = 1;
+
+	(void)unused;
+	for (unsigned int place = 1; status; place++) {
+		struct mimicd_journal_left left;
+		char text[16];
+		int fd;
+
+		snprintf(text, sizeof(text), "%u", place);
+		status = run(1, text, &fd);
+		assert_int_equal(mimicd_journal_open(fd, BUILD, &left), 0);
+		mimicd_journal_undo(&left);
+		check_whole(left.root);
+		seen |= 1ull << ((struct state *)left.root)->step;
+		mimicd_journal_close(&left);
+		close(fd);
+	}
+	/* Processes were killed in each step, and the last one was not. */
+	assert_int_equal(seen, (1ull << (STEPS + 1)) - 1);
+}
+
+static void a_successor_that_ends_leaves_the_same_behind(void **unused)
+{
+	struct mimicd_journal_left left;
+	int fd;
+
+	(void)unused;
+	assert_int_equal(run(1, "20", &fd), 137);
+	for (int i = 0; i < 3; i++) {
+		struct state *state;
+
+		assert_int_equal(mimicd_journal_open(fd, BUILD, &left), 0);
+		mimicd_journal_undo(&left);
+		state = left.root;
+		check_whole(state);
+		memset(state, 0xff, sizeof(*state));
+		mimicd_journal_close(&left);
+	}
+	close(fd);
+}
+
+static void a_window_of_another_layout_is_refused(void **unused)
+{
+	struct mimicd_journal_left left;
+	int fd;
+
+	(void)unused;
+	assert_int_equal(run(1, "20", &fd), 137);
+	assert_int_equal(mimicd_journal_open(fd, "another layout", &left), -EINVAL);
+	close(fd);
+}
+
+static void a_window_without_a_commit_is_refused(void **unused)
+{
+	struct mimicd_journal_left left;
+	int fd;
+
+	(void)unused;
+	assert_int_equal(mimicd_journal_create(1, BUILD, &fd), 0);
+	assert_int_equal(mimicd_journal_open(fd, BUILD, &left), -ENODATA);
+	mimicd_journal_end();
+	close(fd);
+}
+
+static void a_file_that_is_no_window_is_refused(void **unused)
+{
+	struct mimicd_journal_left left;
+	int fd = memfd_create("short", MFD_CLOEXEC);
+
+	(void)unused;
+	assert_true(fd >= 0);
+	assert_int_equal(mimicd_journal_open(fd, BUILD, &left), -EINVAL);
+	close(fd);
+}
+
+static void a_step_that_is_too_large_is_known(void **unused)
+{
+	const size_t size = MIMICD_JOURNAL_LOG_BYTES;
+	struct mimicd_journal_left left;
+	void *memory;
+	int fd;
+
+	(void)unused;
+	assert_int_equal(mimicd_journal_create(2, BUILD, &fd), 0);
+	memory = mimicd_journal_alloc(size);
+	mimicd_journal_set_root(memory);
+	mimicd_journal_commit();
+	assert_non_null(memory);
+	mimicd_journal_note(memory, size);
+	mimicd_journal_end();
+	assert_int_equal(mimicd_journal_open(fd, BUILD, &left), -EOVERFLOW);
+	close(fd);
+}
+
+static void count_client(void *context, const struct mimicd_undo_entry *entry, const void *bytes)
+{
+	uint64_t *sum = context;
+
+	if (entry->kind == MIMICD_UNDO_CLIENT)
+		*sum = *sum * 16 + entry->client + entry->address + *(const unsigned char *)bytes;
+	else if (entry->kind == MIMICD_UNDO_ATOMIC)
+		*sum = *sum * 16 + (strcmp(bytes, "maple0") ? 0 : 15);
+}
+
+static void writes_to_clients_come_in_the_opposite_order(void **unused)
+{
+	struct mimicd_journal_left left;
+	uint64_t sum = 0;
+	int fd;
+
+	(void)unused;
+	assert_int_equal(mimicd_journal_create(2, BUILD, &fd), 0);
+	mimicd_journal_set_root(mimicd_journal_alloc(64));
+	mimicd_journal_commit();
+	mimicd_journal_note_client(1, 2, "\3", 1);
+	mimicd_journal_note_atomic(1, 2, "maple0");
+	mimicd_journal_note_client(4, 5, "\0", 1);
+	mimicd_journal_end();
+	assert_int_equal(mimicd_journal_open(fd, BUILD, &left), 0);
+	mimicd_journal_each(&left, count_client, &sum);
+	assert_int_equal(sum, 9 * 256 + 15 * 16 + 6);
+	mimicd_journal_close(&left);
+	close(fd);
+}
+
+static void freed_memory_comes_back_as_zeros(void **unused)
+{
+	unsigned char *first, *second;
+	int fd;
+
+	(void)unused;
+	assert_int_equal(mimicd_journal_create(1, BUILD, &fd), 0);
+	first = mimicd_journal_alloc(1500);
+	assert_int_equal((uintptr_t)first % 64, 0);
+	memset(first, 0xff, 1500);
+	mimicd_journal_free(first);
+	second = mimicd_journal_alloc(1200);
+	assert_ptr_equal(first, second);
+	for (int i = 0; i < 1200; i++)
+		assert_int_equal(second[i], 0);
+	mimicd_journal_end();
+	close(fd);
+}
+
+static void places_of_files_do_not_overlap(void **unused)
+{
+	char *first, *second;
+	int fd;
+
+	(void)unused;
+	assert_int_equal(mimicd_journal_create(1, BUILD, &fd), 0);
+	first = mimicd_journal_place_take(16u << 20);
+	second = mimicd_journal_place_take(4096);
+	assert_true(second >= first + (16u << 20));
+	assert_true(mimicd_journal_holds(first) && mimicd_journal_holds(second));
+	assert_null(mimicd_journal_place_take((16u << 20) + 1));
+	mimicd_journal_place_give_back(first);
+	assert_ptr_equal(mimicd_journal_place_take(4096), first);
+	mimicd_journal_end();
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_process_that_ends_anywhere_leaves_whole_steps),
+		cmocka_unit_test(a_successor_that_ends_leaves_the_same_behind),
+		cmocka_unit_test(a_window_of_another_layout_is_refused),
+		cmocka_unit_test(a_window_without_a_commit_is_refused),
+		cmocka_unit_test(a_file_that_is_no_window_is_refused),
+		cmocka_unit_test(a_step_that_is_too_large_is_known),
+		cmocka_unit_test(writes_to_clients_come_in_the_opposite_order),
+		cmocka_unit_test(freed_memory_comes_back_as_zeros),
+		cmocka_unit_test(places_of_files_do_not_overlap),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
