@@ -18,6 +18,7 @@
 
 struct mimicd_client;
 struct mimicd_engine;
+struct mimicd_lane_record;
 
 /* A device, or one of its contexts, that a client has open. */
 struct mimicd_device_slot {
@@ -75,6 +76,13 @@ struct mimicd_lane {
 	bool retired;		/* no more commands come; posts are still done */
 	bool running;		/* its commands are being executed, further up the stack */
 	bool answered;		/* since the client was last notified */
+
+	/* The rest is of a daemon that can be recovered (step.h). */
+	struct mimicd_lane_record *record;	/* in the window; NULL: there is none */
+	uint64_t unpublished;	/* answers in the ring that are shown after the commit */
+	bool has_changed;	/* since then */
+	struct mimicd_lane *next_changed;
+	int fd;			/* of its memory; -1: it is not kept */
 };
 
 struct mimicd_client_ops {
@@ -124,6 +132,8 @@ struct mimicd_client {
 	uint64_t commands;	/* executed, for `mimic list` */
 	struct mimicd_memory memory;
 	struct mimicd_trace trace;
+	uint64_t number;	/* of a daemon that can be recovered: no other client ever has it */
+	bool has_changed;	/* it differs from its record (step.h) */
 };
 
 /* The owner of its accesses. A client of a process that has devices by a driver has no others. */
@@ -172,6 +182,18 @@ int mimicd_client_close(struct mimicd_client *client, uint32_t number);
  */
 int mimicd_client_give(struct mimicd_client *client, uint32_t number, struct mimicd_instance *instance,
 		       unsigned int context);
+/* A device as a client had it from the daemon before (recover.h). */
+struct mimicd_adopted_slot {
+	uint32_t number;
+	struct mimicd_instance *instance;	/* NULL: it is gone, and the client has not closed it */
+	unsigned int context;
+	uint64_t address_space;
+	unsigned int opens;
+	bool lost, closed, closing;
+};
+
+/* The client, which has nothing of that number, has that device; its model is asked nothing. 0; -EDQUOT, -ENOSPC. */
+int mimicd_client_adopt(struct mimicd_client *client, const struct mimicd_adopted_slot *adopted);
 /* From now on the client's accesses to the device fail, until it closes the device. */
 void mimicd_client_lose(struct mimicd_client *client, struct mimicd_instance *instance);
 /* The client loses the device and has it no more, if it had it; the device itself is left alone. */

@@ -12,6 +12,7 @@
 #include "daemon/engine/lane.h"
 #include "daemon/engine/leave.h"
 #include "daemon/engine/placement.h"
+#include "daemon/engine/step.h"
 #include "daemon/engine/turn.h"
 #include "libmimic/base/clock.h"
 
@@ -362,8 +363,10 @@ static void detach_slot(struct mimicd_client *client, struct mimicd_device_slot 
 			continue;
 		if (lane->parked)
 			mimicd_lane_withdraw(lane);
+		mimicd_step_note(lane);
 		lane->target = NULL;
 	}
+	mimicd_step_note_client(client);
 	slot->instance = NULL;
 	slot->model = NULL;
 	slot->closed = true;
@@ -376,6 +379,7 @@ static void set_lost(struct mimicd_client *client, struct mimicd_device_slot *sl
 	uint32_t number = (uint32_t)(slot - client->devices);
 	uint64_t bit = 1ull << number % 64;
 
+	mimicd_step_note_client(client);
 	slot->lost = lost;
 	/* Before any answer: the release with which that is published is the barrier. */
 	for (struct mimicd_lane *lane = client->lanes; lane; lane = lane->next) {
@@ -402,6 +406,37 @@ int mimicd_client_give(struct mimicd_client *client, uint32_t number, struct mim
 	slot->pages = (uint8_t)instance->kind->pages;
 	slot->closed = false;
 	set_lost(client, slot, false);
+	return 0;
+}
+
+int mimicd_client_adopt(struct mimicd_client *client, const struct mimicd_adopted_slot *adopted)
+{
+	struct mimicd_device_slot *slot = &client->devices[adopted->number];
+	struct mimicd_instance *instance = adopted->instance;
+	int error = instance ? mimicd_quota_take(client->user, MIMICD_QUOTA_devices, 1) : 0;
+
+	if (error)
+		return error;
+	if (instance && instance->kind->contexts) {
+		struct mimicd_context *context = &instance->contexts[adopted->context];
+
+		context->client = client;
+		context->address_space = adopted->address_space;
+		context->memory.memory = &client->memory;
+		fill_context(slot, instance, adopted->context);
+		mimicd_placement_of_device(instance);
+	} else if (instance) {
+		instance->client = client;
+		instance->memory.memory = &client->memory;
+		fill_slot(slot, instance);
+		client->private_devices += instance->is_private;
+		mimicd_placement_of_device(instance);
+	}
+	slot->opens = adopted->opens;
+	slot->closed = adopted->closed;
+	slot->closing = adopted->closing;
+	if (adopted->lost)
+		set_lost(client, slot, true);
 	return 0;
 }
 

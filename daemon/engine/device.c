@@ -10,7 +10,9 @@
 #include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/instance.h"
+#include "daemon/engine/memory_journal.h"
 #include "daemon/engine/recording.h"
+#include "daemon/engine/step.h"
 #include "daemon/engine/trace.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
@@ -130,6 +132,20 @@ static void interrupt(void *context)
 
 /* --- made ----------------------------------------------------------------------- */
 
+static void fill_port(struct mimic_memory *port, struct mimicd_memory_slot *slot)
+{
+	if (mimicd_journal_is_on())
+		mimicd_memory_journal_port(port, slot);
+	else
+		mimicd_memory_port(port, slot);
+}
+
+/* Are its jobs done by other threads? In a daemon that can be recovered its model does them. */
+static bool has_jobs(const struct mimicd_instance *instance)
+{
+	return instance->kind->jobs && !mimicd_journal_is_on();
+}
+
 static int create_contexts(struct mimicd_instance *instance, const void *parameters)
 {
 	unsigned int count = instance->kind->contexts->count(parameters);
@@ -140,7 +156,7 @@ static int create_contexts(struct mimicd_instance *instance, const void *paramet
 	instance->context_count = count;
 	for (unsigned int i = 0; i < count; i++) {
 		instance->contexts[i].memory.can_wait = instance->kind->retry;
-		mimicd_memory_port(&instance->contexts[i].port, &instance->contexts[i].memory);
+		fill_port(&instance->contexts[i].port, &instance->contexts[i].memory);
 	}
 	return 0;
 }
@@ -157,10 +173,11 @@ static void fill_host(struct mimicd_instance *instance, struct mimic_host *host)
 		.memory_of = memory_of,
 	};
 	instance->memory.can_wait = instance->kind->retry;
-	if (instance->kind->jobs)
+	instance->memory.device = instance->name;
+	if (has_jobs(instance))
 		mimicd_memory_job_port(&host->memory, &instance->memory);
 	else
-		mimicd_memory_port(&host->memory, &instance->memory);
+		fill_port(&host->memory, &instance->memory);
 }
 
 static int create_model(struct mimicd_instance *instance)
@@ -177,13 +194,14 @@ static int create_model(struct mimicd_instance *instance)
 	if (error)
 		return error;
 	fill_host(instance, &host);
-	if (kind->jobs)
+	if (has_jobs(instance))
 		kind->jobs->enable(&parameters);
 	instance->model = mimicd_recording_make_model(instance, &parameters, &host);
 	if (!instance->model)
 		return -errno;
 	instance->jobs = (struct mimicd_device_jobs){
-		.jobs = &engine->jobs, .ops = kind->jobs, .model = instance->model, .name = instance->name,
+		.jobs = &engine->jobs, .ops = has_jobs(instance) ? kind->jobs : NULL,
+		.model = instance->model, .name = instance->name,
 	};
 	instance->events = (struct mimicd_device_events){
 		.events = &engine->events, .kind = kind, .model = instance->model,
@@ -241,6 +259,7 @@ int mimicd_device_create(struct mimicd_engine *engine, const struct mimic_kind *
 	instance->place = place;
 	add_named(engine, instance);
 	mimicd_shard_add_device(&engine->loop_shard, instance);
+	mimicd_step_note_devices(engine);
 	*created = instance;
 	return 0;
 }
@@ -252,6 +271,7 @@ int mimicd_device_create_private(struct mimicd_engine *engine, const struct mimi
 
 	if (!instance)
 		return -errno;
+	mimicd_step_note_devices(engine);
 	*created = instance;
 	return 0;
 }
@@ -297,6 +317,7 @@ void mimicd_device_destroy(struct mimicd_instance *instance)
 	struct mimicd_engine *engine = instance->engine;
 
 	mimicd_device_hide(instance);
+	mimicd_step_note_devices(engine);
 	if (instance->jobs.places) {
 		instance->model->ops->power_on(instance->model, mimic_now());
 		mimicd_jobs_close(&instance->jobs);

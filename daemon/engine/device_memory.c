@@ -7,8 +7,22 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "daemon/engine/keep.h"
 #include "daemon/engine/memory_fix.h"
+#include "daemon/journal/journal.h"
 #include "libmimic/base/memory.h"
+
+/* The journal has what is changed in it, so it has a place there. */
+static void *map_anonymous(size_t size)
+{
+	void *place = mimicd_journal_is_on() ? mimicd_journal_place_take(size) : NULL;
+
+	if (mimicd_journal_is_on() && !place) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
+	return mmap(place, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (place ? MAP_FIXED : 0), -1, 0);
+}
 
 int mimicd_device_memory_create(struct mimicd_device_memory *memory, size_t size)
 {
@@ -17,7 +31,7 @@ int mimicd_device_memory_create(struct mimicd_device_memory *memory, size_t size
 	*memory = (struct mimicd_device_memory){ .fd = -1 };
 	if (!size)
 		return 0;
-	base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	base = map_anonymous(size);
 	if (base == MAP_FAILED)
 		return -errno;
 	memory->base = base;
@@ -29,8 +43,11 @@ void mimicd_device_memory_destroy(struct mimicd_device_memory *memory)
 {
 	if (memory->fd >= 0)
 		close(memory->fd);
+	mimicd_keep_drop(MIMICD_KEEP_MEMORY, memory->kept, 0);
 	if (memory->base)
 		munmap(memory->base, memory->size);
+	if (memory->base && mimicd_journal_is_on())
+		mimicd_journal_place_give_back(memory->base);
 	*memory = (struct mimicd_device_memory){ .fd = -1 };
 }
 
@@ -52,6 +69,15 @@ int mimicd_device_memory_open(struct mimicd_device_memory *memory, const struct 
 		close(fd);
 		return error;
 	}
+	error = mimicd_keep(MIMICD_KEEP_MEMORY, &memory->kept, 0, fd);
+	memory->fd = fd;
+	return error;
+}
+
+int mimicd_device_memory_adopt(struct mimicd_device_memory *memory, int fd)
+{
+	if (mmap(memory->base, memory->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
+		return -errno;
 	memory->fd = fd;
 	return 0;
 }
@@ -63,6 +89,8 @@ void mimicd_device_memory_close(struct mimicd_device_memory *memory)
 	/* If there is no room for a new mapping the old one stays until the next open replaces it. */
 	mmap(memory->base, memory->size, PROT_READ | PROT_WRITE,
 	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	mimicd_keep_drop(MIMICD_KEEP_MEMORY, memory->kept, 0);
+	memory->kept = 0;
 	if (memory->fd >= 0)
 		close(memory->fd);
 	memory->fd = -1;

@@ -43,6 +43,8 @@
 struct mimicd_binding;
 struct mimicd_front_end;
 struct mimicd_instance;
+struct mimicd_predecessor;
+struct mimicd_recorder;
 struct mimicd_trace;
 struct mimicd_user;
 struct mimicd_client;
@@ -91,6 +93,13 @@ struct mimicd_engine {
 	struct mimicd_instance *leaving;	/* leave.h */
 	struct record_file *recording;	/* recording.h; NULL: devices are not recorded */
 	bool recording_is_cut;		/* it could not be written, and the log says so */
+
+	/* Of a daemon that can be recovered (step.h). */
+	struct mimicd_predecessor *predecessor;	/* recover.h; NULL: it is over, or never was */
+	const struct mimicd_recorder *recorder;	/* NULL: it cannot be, or not yet */
+	void *recorder_context;
+	struct mimicd_lane *changed_lanes;
+	bool has_changed;		/* clients or devices differ from their records */
 };
 
 /*

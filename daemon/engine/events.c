@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <unistd.h>
 
+#include "daemon/engine/keep.h"
 #include "daemon/engine/turn.h"
 #include "daemon/engine/user.h"
 #include "daemon/loop/closer.h"
@@ -14,6 +16,8 @@ static void close_descriptor(struct mimicd_device_events *device)
 {
 	if (!device->wanted)
 		return;
+	mimicd_keep_drop(MIMICD_KEEP_EVENT, device->kept, 0);
+	device->kept = 0;
 	mimicd_closer_close(device->events->closer, device->user->uid, device->fd);
 	device->wanted = 0;
 }
@@ -39,6 +43,11 @@ int mimicd_events_set(struct mimicd_device_events *device, struct mimicd_user *u
 	if (copy < 0)
 		return -errno;
 	close_descriptor(device);
+	error = mimicd_keep(MIMICD_KEEP_EVENT, &device->kept, 0, copy);
+	if (error) {
+		close(copy);
+		return error;
+	}
 	device->fd = copy;
 	device->user = user;
 	device->wanted = wanted;

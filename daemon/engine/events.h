@@ -20,6 +20,7 @@ struct mimicd_device_events {
 	uint64_t wanted;		/* 0: no event is wanted */
 	/* Only meaningful while `wanted`. */
 	int fd;
+	uint64_t kept;			/* its number in the store of a daemon that can be recovered */
 	struct mimicd_user *user;	/* of the program */
 	bool raised;			/* it is in a list of those that have raised it */
 	struct mimicd_device_events *next;

@@ -12,11 +12,10 @@
 
 #include "daemon/engine/engine.h"
 #include "daemon/engine/stalls.h"
+#include "daemon/engine/step.h"
 #include "daemon/engine/turn.h"
-#include "daemon/loop/closer.h"
 #include "devices/register.h"
 #include "libmimic/base/clock.h"
-#include "libmimic/base/wait.h"
 
 #define CHUNK_WORDS 512
 /* Words between two readings of the clock, of devices that are not busy. */
@@ -34,62 +33,6 @@ static uint32_t answers_of(const struct mimic_command *command)
 	}
 }
 
-/*
- * The kernel goes through all that wait for any futex of the same hash value, and those may be any user's: a user that
- * is throttled need not have made them slow. So threads beside the loop go on with its wake-ups.
- */
-static void wake_by_futex(struct mimicd_lane *lane)
-{
-	struct mimicd_user *user = lane->client->user;
-	struct mimicd_wake_clock clock;
-
-	if (mimicd_wakes_throttled(user, MIMICD_WAKE_LANE)) {
-		mimicd_closer_wake(user->engine->loop->closer, user->uid, &lane->memory->client_sleeping);
-		return;
-	}
-	mimicd_wake_begin(&clock, user, MIMICD_WAKE_LANE);
-	mimic_futex_wake(&lane->memory->client_sleeping, 1, MIMIC_FUTEX_SHARED);
-	mimicd_wake_end(&clock, user, MIMICD_WAKE_LANE);
-}
-
-/* They have much to do for the user already; it is asked again later. */
-static bool must_wait(struct mimicd_lane *lane)
-{
-	struct mimicd_user *user = lane->client->user;
-
-	return !lane->client->ops->wake && mimicd_wakes_throttled(user, MIMICD_WAKE_LANE) &&
-	       mimicd_closer_backlog(user->engine->loop->closer, user->uid) > MIMICD_CLOSER_BACKLOG / 2;
-}
-
-void mimicd_lane_notify(struct mimicd_lane *lane)
-{
-	uint32_t sleeping;
-	uint64_t used;
-
-	/* Pairs with the fence of the client between its flag and its last reading of the rings. */
-	mimic_lane_fence();
-	sleeping = atomic_load_explicit(&lane->memory->client_sleeping, memory_order_relaxed);
-	if (sleeping == MIMIC_LANE_AWAKE || lane->retired)
-		return;
-	if (sleeping == MIMIC_LANE_WAITS_FOR_ANSWER && !lane->answered)
-		return;
-	if (sleeping == MIMIC_LANE_WAITS_FOR_ROOM) {
-		used = atomic_load_explicit(&lane->commands.ring->head, memory_order_relaxed) -
-		       lane->commands.position;
-		/* Each wake-up costs us microseconds: once per half a ring, not once per chunk. */
-		if (used > (lane->commands.mask + 1) / 2)
-			return;
-	}
-	if (must_wait(lane))
-		return;
-	lane->answered = false;
-	atomic_store_explicit(&lane->memory->client_sleeping, MIMIC_LANE_AWAKE, memory_order_relaxed);
-	if (lane->client->ops->wake)
-		lane->client->ops->wake(lane);
-	else
-		wake_by_futex(lane);
-}
-
 /* There is room: it was checked before the command was accepted. */
 static void answer(struct mimicd_lane *lane, const uint64_t *words, size_t count)
 {
@@ -102,7 +45,7 @@ static void answer(struct mimicd_lane *lane, const uint64_t *words, size_t count
 		memcpy(slots, words + done, piece * sizeof(*words));
 		done += piece;
 	}
-	mimic_ring_publish(&lane->responses, count);
+	mimicd_lane_publish(lane, count);
 	lane->answered = true;
 }
 
@@ -122,6 +65,7 @@ static void advance(struct mimicd_lane *lane, uint32_t count)
 
 static void unpark(struct mimicd_lane *lane)
 {
+	mimicd_step_note(lane);
 	lane->parked = false;
 	lane->thread->parked = NULL;
 }
@@ -139,15 +83,17 @@ static void complete(void *context, uint64_t data)
 
 	unpark(lane);
 	if (mimicd_is_store(lane->command.kind))
-		mimic_ring_release(&lane->commands, 1);
+		mimicd_lane_release(lane, 1);
 	else
 		answer(lane, &data, 1);
 	advance(lane, 1);
 	mimicd_lane_notify(lane);
 }
 
-static void park(struct mimicd_lane *lane)
+/* Its access waits in the device from now on. */
+void mimicd_lane_park(struct mimicd_lane *lane)
 {
+	mimicd_step_note(lane);
 	lane->parked = true;
 	lane->thread->parked = lane;
 	lane->waiter = (struct mimicd_waiter){
@@ -223,7 +169,7 @@ static int64_t run_stores(struct mimicd_lane *lane, uint64_t limit, uint64_t now
 	if ((uint64_t)level < count)
 		count = (uint64_t)level;
 	if (!lane->target || lane->withdrawn) {
-		mimic_ring_release(&lane->commands, count);
+		mimicd_lane_release(lane, count);
 		advance(lane, (uint32_t)count);
 		return (int64_t)count;
 	}
@@ -239,11 +185,11 @@ static int64_t run_stores(struct mimicd_lane *lane, uint64_t limit, uint64_t now
 		if (model->ops->access(model, &pattern, now) == MIMIC_DONE)
 			done++;
 		else
-			park(lane);
+			mimicd_lane_park(lane);
 	}
 	note_flush(lane, &pattern);
 	if (done) {
-		mimic_ring_release(&lane->commands, done);
+		mimicd_lane_release(lane, done);
 		advance(lane, (uint32_t)done);
 	}
 	/* Parking is progress too, once. */
@@ -286,7 +232,7 @@ static void load_from_model(struct mimicd_lane *lane, uint32_t count, uint64_t n
 			answer(lane, &pattern.data, 1);
 			done++;
 		} else {
-			park(lane);
+			mimicd_lane_park(lane);
 		}
 	}
 	note_flush(lane, &pattern);
@@ -446,7 +392,7 @@ static int fetch(struct mimicd_lane *lane, bool only_posted, uint64_t now)
 		/* The word stays in the ring meanwhile: lanes ordered behind it wait for these posts, too. */
 		if (lane->follows && !mimicd_lane_may_go_on(lane))
 			return 0;
-		mimic_ring_release(&lane->commands, 1);
+		mimicd_lane_release(lane, 1);
 		return 1;
 	}
 	if (!mimic_command_unpack(word, &command))
@@ -461,7 +407,7 @@ static int fetch(struct mimicd_lane *lane, bool only_posted, uint64_t now)
 	error = check_command(lane, &command);
 	if (error)
 		return error;
-	mimic_ring_release(&lane->commands, 1);
+	mimicd_lane_release(lane, 1);
 	lane->command = command;
 	lane->target = target_of(lane->client, &command);
 	lane->remaining = command.count;
@@ -483,12 +429,14 @@ static bool works_long(const struct mimicd_device_slot *slot)
 
 uint64_t mimicd_lane_run(struct mimicd_lane *lane, uint64_t budget, bool only_posted, uint64_t now)
 {
+	struct mimicd_shard *shard = lane->client->shard;
 	struct mimicd_stall_clock clock;
 	uint64_t moved = 0, looked = 0;
 	bool followed;
 
 	mimicd_stall_begin(&clock, lane->client->user);
 	lane->running = true;
+	shard->nesting++;
 	while (moved < budget && !lane->parked && !lane->client->broken) {
 		int64_t step = 1;
 
@@ -510,6 +458,8 @@ uint64_t mimicd_lane_run(struct mimicd_lane *lane, uint64_t budget, bool only_po
 			mimicd_client_break(lane->client, "lane %u: %s", lane->number, complaint((int)step));
 		if (step <= 0)
 			break;
+		if (shard->nesting == 1)
+			mimicd_step_commit(shard->engine);
 		moved += (uint64_t)step;
 		/* Another lane's work by an order takes as long as our own. */
 		followed = followed && !lane->remaining;
@@ -521,6 +471,7 @@ uint64_t mimicd_lane_run(struct mimicd_lane *lane, uint64_t budget, bool only_po
 			break;
 	}
 	lane->running = false;
+	shard->nesting--;
 	mimicd_stall_end(&clock);
 	if (moved)
 		mimicd_lane_notify(lane);
@@ -544,6 +495,7 @@ bool mimicd_lanes_drain(struct mimicd_client *client)
 
 void mimicd_lane_cancel(struct mimicd_lane *lane)
 {
+	mimicd_step_note(lane);
 	if (!lane->remaining || !mimicd_has_answers(lane->command.kind)) {
 		/* Still behind stores, or published and not looked at: when its turn comes. */
 		lane->cancel_pending = mimic_ring_level(&lane->commands, 1) > 0;

@@ -4,6 +4,7 @@
 #define MIMICD_EXECUTE_H
 
 #include "daemon/engine/client.h"
+#include "daemon/engine/notify.h"
 
 /*
  * Executes commands of about `budget` words, or until the turn is over (turn.h);
@@ -19,9 +20,8 @@ void mimicd_lane_drain(struct mimicd_lane *lane);
 /* The same for all lanes of a client. false: the turn was over before; to be called again. */
 bool mimicd_lanes_drain(struct mimicd_client *client);
 
-/* Wakes the lane's program if it sleeps for an answer, or for room, that is there. */
-void mimicd_lane_notify(struct mimicd_lane *lane);
-
+/* The access of the command that is being executed waits in the device. */
+void mimicd_lane_park(struct mimicd_lane *lane);
 /* Takes the parked access of a lane back; it is tried again in a later round. */
 void mimicd_lane_withdraw(struct mimicd_lane *lane);
 /* Withdraws for good the command whose answers are due, or the next such one that is published. */

@@ -10,7 +10,9 @@
 #include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/execute.h"
+#include "daemon/engine/keep.h"
 #include "daemon/engine/placement.h"
+#include "daemon/engine/step.h"
 #include "daemon/engine/turn.h"
 #include "libmimic/base/wait.h"
 
@@ -165,6 +167,7 @@ static int create(struct mimicd_client *client, struct mimicd_thread *thread, ui
 			atomic_fetch_or_explicit(&lane->memory->lost[i / 64], 1ull << i % 64, memory_order_relaxed);
 	}
 	lane->number = ++client->last_lane;
+	lane->fd = -1;
 	lane->next = client->lanes;
 	client->lanes = lane;
 	client->lane_count++;
@@ -172,6 +175,76 @@ static int create(struct mimicd_client *client, struct mimicd_thread *thread, ui
 	mimicd_placement_note(client);
 	*created = lane;
 	return 0;
+}
+
+/* A daemon that can be recovered keeps the lane's memory, and writes how far it is. */
+static int keep(struct mimicd_lane *lane, int fd)
+{
+	int error;
+
+	if (!mimicd_journal_is_on())
+		return 0;
+	lane->record = mimicd_journal_alloc(sizeof(*lane->record));
+	lane->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	error = lane->record && lane->fd >= 0 ? mimicd_keep(MIMICD_KEEP_LANE, &lane->client->number, lane->number, fd) :
+						-ENOMEM;
+	mimicd_step_note(lane);
+	mimicd_step_note_client(lane->client);
+	return error;
+}
+
+static void forget(struct mimicd_lane *lane)
+{
+	if (!mimicd_journal_is_on())
+		return;
+	mimicd_step_note_client(lane->client);
+	mimicd_step_forget(lane);
+	mimicd_keep_drop(MIMICD_KEEP_LANE, lane->client->number, lane->number);
+	mimicd_journal_free(lane->record);
+	if (lane->fd >= 0)
+		close(lane->fd);
+}
+
+void mimicd_lane_destroy(struct mimicd_lane *lane)
+{
+	struct mimicd_client *client = lane->client;
+	struct mimicd_lane **link = &client->lanes;
+
+	if (lane->parked)
+		mimicd_lane_withdraw(lane);
+	forget(lane);
+	while (*link != lane)
+		link = &(*link)->next;
+	*link = lane->next;
+	if (client->turn == lane)
+		client->turn = lane->next;
+	client->lane_count--;
+	lane->thread->lanes--;
+	mimicd_shard_remove_lane(client->shard, lane);
+	mimicd_placement_note(client);
+	if (!lane->is_lent)
+		munmap(lane->memory, lane->size);
+	else if (client->ops->lane_gone)
+		client->ops->lane_gone(lane);
+	give_quota_back(client->user);
+	free(lane);
+}
+
+/* The lane has its thread, its place and its quota by now. */
+static int keep_or_destroy(struct mimicd_lane *lane, int *fd)
+{
+	struct mimicd_client *client = lane->client;
+	struct mimicd_thread *thread = lane->thread;
+	int error = keep(lane, *fd);
+
+	if (!error)
+		return 0;
+	mimicd_lane_destroy(lane);
+	if (!thread->lanes)
+		free_thread(client, thread);
+	close(*fd);
+	*fd = -1;
+	return error;
 }
 
 int mimicd_lane_create(struct mimicd_client *client, uint32_t thread_number, uint32_t level,
@@ -193,7 +266,7 @@ int mimicd_lane_create(struct mimicd_client *client, uint32_t thread_number, uin
 		goto give_back;
 	error = create(client, thread, level, &place, false, created);
 	if (!error)
-		return 0;
+		return keep_or_destroy(*created, fd);
 	unmap_lane(&place);
 	close(*fd);
 	*fd = -1;
@@ -235,34 +308,11 @@ struct mimicd_lane *mimicd_lane_find(struct mimicd_client *client, uint32_t numb
 	return NULL;
 }
 
-void mimicd_lane_destroy(struct mimicd_lane *lane)
-{
-	struct mimicd_client *client = lane->client;
-	struct mimicd_lane **link = &client->lanes;
-
-	if (lane->parked)
-		mimicd_lane_withdraw(lane);
-	while (*link != lane)
-		link = &(*link)->next;
-	*link = lane->next;
-	if (client->turn == lane)
-		client->turn = lane->next;
-	client->lane_count--;
-	lane->thread->lanes--;
-	mimicd_shard_remove_lane(client->shard, lane);
-	mimicd_placement_note(client);
-	if (!lane->is_lent)
-		munmap(lane->memory, lane->size);
-	else if (client->ops->lane_gone)
-		client->ops->lane_gone(lane);
-	give_quota_back(client->user);
-	free(lane);
-}
-
 void mimicd_lane_retire(struct mimicd_lane *lane)
 {
 	if (lane->remaining && lane->command.kind != MIMIC_COMMAND_STORE)
 		mimicd_lane_cancel(lane);
+	mimicd_step_note(lane);
 	lane->retired = true;
 	mimicd_lane_drain(lane);
 	mimicd_shard_call_reap(lane->client->shard);
@@ -270,6 +320,7 @@ void mimicd_lane_retire(struct mimicd_lane *lane)
 
 static void finish_thread(struct mimicd_client *client, struct mimicd_thread *thread)
 {
+	mimicd_step_note_client(client);
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
 		if (client->devices[i].instance)
 			mimicd_instance_owner_gone(client->devices[i].instance, mimicd_thread_owner(thread));
@@ -303,6 +354,7 @@ int mimicd_thread_end(struct mimicd_client *client, uint32_t number)
 	if (!thread || thread->gone)
 		return -ENOENT;
 	thread->gone = true;
+	mimicd_step_note_client(client);
 	for (struct mimicd_lane *lane = client->lanes; lane; lane = lane->next) {
 		if (lane->thread == thread && !lane->retired)
 			mimicd_lane_retire(lane);

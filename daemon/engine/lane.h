@@ -3,6 +3,7 @@
 #ifndef MIMICD_LANE_H
 #define MIMICD_LANE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -25,6 +26,13 @@ struct mimicd_lane_place {
 /* The same in such memory. */
 int mimicd_lane_create_in(struct mimicd_client *client, uint32_t thread, uint32_t level,
 			  const struct mimicd_lane_place *place, struct mimicd_lane **lane);
+/* A thread, and a lane in that file, as the daemon before had them (recover.h). The file is the lane's afterwards. */
+int mimicd_thread_adopt(struct mimicd_client *client, uint32_t number, uint64_t owner, bool is_gone);
+struct mimicd_lane_record;
+int mimicd_lane_adopt(struct mimicd_client *client, uint32_t thread, uint32_t level, uint32_t number, int fd,
+		      const struct mimicd_lane_record *record);
+/* The program goes on: its answers that are in the ring, and room, are shown by the next commit. */
+void mimicd_lane_resume(struct mimicd_lane *lane);
 struct mimicd_lane *mimicd_lane_find(struct mimicd_client *client, uint32_t number);
 /* No more commands come. It is freed when its posts are done. */
 void mimicd_lane_retire(struct mimicd_lane *lane);

@@ -14,6 +14,7 @@
 #include "daemon/engine/memory_internal.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/holes.h"
+#include "daemon/engine/keep.h"
 #include "daemon/engine/quota.h"
 #include "daemon/engine/user.h"
 #include "daemon/loop/closer.h"
@@ -257,6 +258,7 @@ void mimicd_memory_drop(struct mimicd_memory *memory, const struct mimicd_range 
 {
 	struct mimicd_closer *closer = memory->user ? memory->user->engine->loop->closer : NULL;
 
+	mimicd_keep_drop(MIMICD_KEEP_RANGE, range->kept, 0);
 	mimicd_holes_forget(range->watched);
 	/* It may be the last end of the memfd, whose pages are freed then: as many as the client likes. */
 	if (closer && mimicd_closer_backlog(closer, memory->user->uid) < UNMAP_BACKLOG)
@@ -284,7 +286,7 @@ int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, ui
 		      uint64_t offset, const char **why)
 {
 	const uint64_t page_mask = MIMIC_PAGE_SIZE - 1;
-	struct mimicd_range range = { address, size, NULL, NULL };
+	struct mimicd_range range = { .start = address, .size = size, .offset = offset };
 	size_t index;
 	int error;
 

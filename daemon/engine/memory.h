@@ -30,6 +30,8 @@ struct mimicd_range {
 	uint64_t size;
 	char *base;	/* where it is mapped here */
 	struct mimicd_watched *watched;	/* holes.h */
+	uint64_t offset;	/* in its memfd */
+	uint64_t kept;		/* that has this number in the store of a daemon that can be recovered; 0: none */
 };
 
 /* A page that an access could not wait for. */
@@ -55,6 +57,7 @@ struct mimicd_memory {
 	size_t count;
 	size_t capacity;
 	struct mimicd_range last;	/* a copy of the range that it used last; size 0: none */
+	uint64_t client;	/* its number, see struct mimicd_client */
 	uid_t uid;
 	pid_t pid;
 	int pidfd;
@@ -102,6 +105,7 @@ struct mimicd_memory_slot {
 	struct mimicd_memory *memory;	/* of a client */
 	const struct mimic_memory *port;	/* instead: a front end's own way to a program's memory */
 	struct mimicd_ahead *ahead;	/* NULL: there was no need yet */
+	const char *device;	/* its name, for the journal; NULL: a context's */
 	bool is_of_jobs;	/* threads beside the engine's use it */
 	bool can_wait;		/* the model makes an access again that has failed */
 	bool is_stalled;	/* one was put off (stalls.h) */

@@ -8,6 +8,7 @@
 #include "daemon/engine/engine.h"
 #include "daemon/engine/execute.h"
 #include "daemon/engine/stalls.h"
+#include "daemon/engine/step.h"
 #include "daemon/engine/turn.h"
 #include "libmimic/base/clock.h"
 
@@ -65,6 +66,7 @@ static void tick(struct mimicd_shard *shard, struct mimicd_instance *instance)
 	instance->model->ops->tick(instance->model, shard->now);
 	shard->busy = true;
 	mimicd_stall_end(&clock);
+	mimicd_step_commit(shard->engine);
 }
 
 /* Its private devices, from the one whose turn comes next. false: the turn is over. */

@@ -30,6 +30,7 @@ struct mimicd_shard {
 	unsigned int lane_capacity;
 	int cpu;			/* as published in the lanes */
 
+	unsigned int nesting;		/* lanes that are being executed, one by an order of the other */
 	uint64_t calls;			/* of models, counted from 1: bytes read ahead are of one */
 	uint64_t now;			/* time of the last work, for spinning */
 	uint64_t seen;			/* when its thread, awake, last looked at the clock */

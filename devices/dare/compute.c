@@ -4,6 +4,7 @@
  * chosen when a device is created. Must be compiled with -ffp-contract=off: where
  * a processor has a fused multiply-add, compilers use it otherwise.
  */
+#include "devices/changes.h"
 #include "devices/dare/dare_internal.h"
 #include "devices/float_mode.h"
 #include "mimic/shuffle.h"
@@ -143,6 +144,8 @@ void dare_mpu_compute_mma(struct dare *d, struct dare_context *c, const struct q
 	const struct turned *b;
 	uint64_t saved;
 
+	/* (The other thing that changes here, turned registers, is made anew when a state is restored.) */
+	mimic_changes(c->matrix[entry->md], sizeof(c->matrix[entry->md]));
 	b = turned_source(d, c, entry->ms2, kind);
 	saved = mimic_float_mode_begin();
 	d->kernels->multiply[kind](c->matrix[entry->md], c->matrix[entry->ms1], b, rows, count_k);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -157,6 +158,34 @@ static void announce_trace(uint32_t generation)
 	close(fd);
 }
 
+/* 0: not known. */
+static unsigned long parent_of(uint32_t pid)
+{
+	unsigned long parent = 0;
+	char path[32];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	file = fopen(path, "re");
+	if (file && fscanf(file, "%*u (%*[^)]) %*c %lu", &parent) != 1)
+		parent = 0;
+	if (file)
+		fclose(file);
+	return parent;
+}
+
+/*
+ * Where Yama restricts it, only a declared process and its children may read our memory. Elsewhere this fails, and need
+ * not work. A daemon that comes back is another process, of the same supervisor; that of all services is
+ * no such one.
+ */
+static void declare_reader(const struct mimic_hello_reply *hello)
+{
+	unsigned long reader = hello->recovery_seconds ? parent_of(hello->daemon_pid) : 0;
+
+	prctl(PR_SET_PTRACER, reader > 1 ? reader : (unsigned long)hello->daemon_pid, 0, 0, 0);
+}
+
 static int connect_session(struct daemon_session *session, const char *path)
 {
 	struct mimic_hello_reply hello;
@@ -166,8 +195,7 @@ static int connect_session(struct daemon_session *session, const char *path)
 		session->connection.socket = -1;
 		return error;
 	}
-	/* Where Yama restricts it, only a declared process may read our memory. Elsewhere this fails, and need not work. */
-	prctl(PR_SET_PTRACER, (unsigned long)hello.daemon_pid, 0, 0, 0);
+	declare_reader(&hello);
 	start_session(DAEMON_SESSION_SOCKET, &hello, event_fd, path);
 	announce_trace(atomic_load(&session->generation));
 	return mimic_daemon_memory_announce(atomic_load(&session->generation));

@@ -20,6 +20,8 @@
 
 /* A daemon that is stopped in a debugger, or hangs, must not take its clients along for ever. */
 #define REPLY_SECONDS 10
+/* That end before the first answer. */
+#define CONNECTIONS_MAX 3
 /* Replies of earlier requests that one request drops: a daemon that sends more is no daemon of ours. */
 #define OLD_REPLIES_MAX 64
 
@@ -325,9 +327,15 @@ int mimic_daemon_greet(struct daemon_connection *connection, int fd, const char 
 int mimic_daemon_connect(struct daemon_connection *connection, const char *path,
 			 struct mimic_hello_reply *hello, int *event_fd)
 {
-	int fd = open_socket(path);
+	int error = -ENOTCONN;
 
-	return fd < 0 ? fd : mimic_daemon_greet(connection, fd, path, hello, event_fd);
+	/* A daemon that is killed when it has just accepted us leaves no trace of that to the next one. */
+	for (int tries = 0; error == -ENOTCONN && tries < CONNECTIONS_MAX; tries++) {
+		int fd = open_socket(path);
+
+		error = fd < 0 ? fd : mimic_daemon_greet(connection, fd, path, hello, event_fd);
+	}
+	return error;
 }
 
 int mimic_daemon_read_text(int fd, uint64_t size, char **json)

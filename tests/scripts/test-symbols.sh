@@ -72,6 +72,7 @@ strangers()
 {
 	local objects beginning=$3
 	# The compiler's calls, those of OpenMP too, and ld's --wrap have names of their own.
+	[ "$2" != daemon ] || beginning+='|__asan_'
 	[ "$2" != sim/runtime ] || beginning+='|__(tsan|wrap)_|GOMP_|omp_'
 	mapfile -t objects < <(sources "$2" | sed "s|^|$1/obj/|; s|c\$|o|" | xargs ls 2>/dev/null)
 	[ ${#objects[@]} != 0 ] || return 1

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Lanes that the daemon before had: its programs have them mapped, and go on with them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "daemon/engine/engine.h"
+#include "daemon/engine/execute.h"
+#include "daemon/engine/keep.h"
+#include "daemon/engine/lane.h"
+#include "daemon/engine/placement.h"
+#include "daemon/engine/step.h"
+
+int mimicd_thread_adopt(struct mimicd_client *client, uint32_t number, uint64_t owner, bool is_gone)
+{
+	struct mimicd_thread *thread;
+
+	if (!number || number > MIMIC_SESSION_THREADS || client->threads[number])
+		return -EINVAL;
+	thread = calloc(1, sizeof(*thread));
+	if (!thread)
+		return -ENOMEM;
+	thread->number = number;
+	thread->owner = owner;
+	thread->gone = is_gone;
+	client->threads[number] = thread;
+	return 0;
+}
+
+/* The program may be writing to its ring, and reading ours. */
+static int go_on_with_rings(struct mimicd_lane *lane, const struct mimicd_lane_record *record)
+{
+	struct mimic_ring_end *commands = &lane->commands, *responses = &lane->responses;
+	uint64_t shown = atomic_load_explicit(&responses->ring->head, memory_order_relaxed);
+
+	commands->position = record->commands;
+	/* A store that waits in the device has its word in the ring. */
+	commands->peer = atomic_load_explicit(&commands->ring->head, memory_order_acquire);
+	responses->position = record->responses;
+	/* The command that is at work was given when there was room for its answers. */
+	responses->peer = atomic_load_explicit(&responses->ring->tail, memory_order_acquire);
+	if (commands->peer - commands->position > commands->mask + 1 ||
+	    responses->position - responses->peer > responses->mask + 1)
+		return -EPROTO;
+	/* The program may be reading the copy of the words that are shown: the next ones go into the other. */
+	responses->turn = atomic_load_explicit(&responses->ring->recent[0].end, memory_order_relaxed) == shown;
+	lane->unpublished = record->responses - shown;
+	return 0;
+}
+
+static void go_on_with_command(struct mimicd_lane *lane, const struct mimicd_lane_record *record)
+{
+	lane->follows = record->follows;
+	lane->command = record->command;
+	lane->remaining = record->remaining;
+	lane->withdrawn = record->withdrawn;
+	lane->cancel_pending = record->cancel_pending;
+	lane->retired = record->retired;
+	lane->target = record->has_target ? &lane->client->devices[record->target] : NULL;
+	if (lane->target && !lane->target->instance)
+		lane->target = NULL;
+	if (record->parked && lane->target)
+		mimicd_lane_park(lane);
+}
+
+int mimicd_lane_adopt(struct mimicd_client *client, uint32_t thread, uint32_t level, uint32_t number, int fd,
+		      const struct mimicd_lane_record *record)
+{
+	size_t size = mimic_lane_size(MIMIC_LANE_COMMAND_WORDS, MIMIC_LANE_RESPONSE_WORDS);
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	struct mimicd_lane_place place = { memory, MIMIC_LANE_COMMAND_WORDS, MIMIC_LANE_RESPONSE_WORDS };
+	struct mimicd_lane *lane;
+	int error;
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	client->last_lane = number - 1;
+	error = mimicd_lane_create_in(client, thread, level, &place, &lane);
+	if (error) {
+		munmap(memory, size);
+		return error;
+	}
+	/* It is a client's own memory, which no front end lends. */
+	lane->is_lent = false;
+	lane->record = mimicd_journal_alloc(sizeof(*lane->record));
+	error = lane->record ? go_on_with_rings(lane, record) : -ENOMEM;
+	if (error) {
+		mimicd_lane_destroy(lane);
+		return error;
+	}
+	lane->fd = fd;
+	mimicd_step_note(lane);
+	go_on_with_command(lane, record);
+	return 0;
+}
+
+void mimicd_lane_resume(struct mimicd_lane *lane)
+{
+	/* A program that was woken already, or has its answers, looks once more. */
+	lane->answered = true;
+	mimicd_step_note(lane);
+	atomic_store_explicit(&lane->memory->daemon_cpu, lane->client->shard->cpu, memory_order_relaxed);
+	atomic_store_explicit(&lane->memory->daemon_sleeping, 0, memory_order_relaxed);
+}

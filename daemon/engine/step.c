@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "daemon/engine/step.h"
+
+#include "daemon/engine/engine.h"
+#include "daemon/engine/keep.h"
+#include "daemon/engine/notify.h"
+
+void mimicd_step_note(struct mimicd_lane *lane)
+{
+	struct mimicd_engine *engine = lane->client->engine;
+
+	if (lane->has_changed || !mimicd_journal_is_on())
+		return;
+	lane->has_changed = true;
+	lane->next_changed = engine->changed_lanes;
+	engine->changed_lanes = lane;
+}
+
+void mimicd_step_note_client(struct mimicd_client *client)
+{
+	if (!mimicd_journal_is_on())
+		return;
+	client->has_changed = true;
+	client->engine->has_changed = true;
+}
+
+void mimicd_step_note_devices(struct mimicd_engine *engine)
+{
+	if (mimicd_journal_is_on())
+		engine->has_changed = true;
+}
+
+void mimicd_step_forget(struct mimicd_lane *lane)
+{
+	struct mimicd_lane **link = &lane->client->engine->changed_lanes;
+
+	if (!lane->has_changed)
+		return;
+	while (*link != lane)
+		link = &(*link)->next_changed;
+	*link = lane->next_changed;
+	lane->has_changed = false;
+}
+
+static void record(struct mimicd_lane *lane)
+{
+	struct mimicd_lane_record record = {
+		.commands = lane->commands.position,
+		.responses = lane->responses.position,
+		.follows = lane->follows,
+		.command = lane->command,
+		.remaining = lane->remaining,
+		.has_target = lane->target != NULL,
+		.target = (uint8_t)(lane->target ? lane->target - lane->client->devices : 0),
+		.parked = lane->parked,
+		.withdrawn = lane->withdrawn,
+		.cancel_pending = lane->cancel_pending,
+		.retired = lane->retired,
+	};
+
+	mimicd_journal_write(lane->record, &record, sizeof(record));
+}
+
+/* The answers before the room: a program that sees room for a command can see the answers of those before. */
+static void show(struct mimicd_lane *lane)
+{
+	uint64_t count = lane->unpublished;
+
+	lane->has_changed = false;
+	lane->unpublished = 0;
+	mimicd_journal_place();
+	if (count) {
+		lane->responses.position -= count;
+		mimic_ring_publish(&lane->responses, count);
+	}
+	mimicd_journal_place();
+	mimic_ring_release(&lane->commands, 0);
+	mimicd_journal_place();
+	mimicd_lane_notify(lane);
+}
+
+void mimicd_step_commit(struct mimicd_engine *engine)
+{
+	struct mimicd_lane *lane;
+
+	/* Before its first step a daemon may have taken over a half of the clients. */
+	if (!engine->recorder)
+		return;
+	if (!engine->changed_lanes && !engine->has_changed && !mimicd_journal_level())
+		return;
+	for (lane = engine->changed_lanes; lane; lane = lane->next_changed)
+		record(lane);
+	if (engine->has_changed) {
+		engine->has_changed = false;
+		engine->recorder->record(engine->recorder_context);
+	}
+	mimicd_journal_commit();
+	mimicd_keep_commit();
+	while (engine->changed_lanes) {
+		lane = engine->changed_lanes;
+		engine->changed_lanes = lane->next_changed;
+		show(lane);
+	}
+}
