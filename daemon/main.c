@@ -231,6 +231,40 @@ static int serve(struct mimicd_command_line *line, int ready)
 	return error ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+#ifdef MIMICD_RECOVERABLE
+static int become_recoverable(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	return 0;
+}
+#else
+/*
+ * The program that can be recovered is one of its own, beside ours: its models are compiled so that they
+ * log each change, and others are not to pay for that. The options are read there.
+ */
+static int become_recoverable(int argc, char **argv)
+{
+	static const char *const places[] = { "mimicd-recoverable", "../libexec/mimic/mimicd-recoverable" };
+	char self[PATH_MAX], path[2 * PATH_MAX];
+	bool wanted = false;
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	for (int i = 1; i < argc; i++)
+		wanted |= !strcmp(argv[i], "--recover");
+	if (!wanted)
+		return 0;
+	self[length > 0 ? length : 0] = 0;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(path, sizeof(path), "%.*s/%s", (int)(strrchr(self, '/') ? strrchr(self, '/') - self : 0), self,
+			 places[i]);
+		execv(path, argv);
+	}
+	fprintf(stderr, "mimicd: --recover: %s: %s\n", path, strerror(errno));
+	return -EINVAL;
+}
+#endif
+
 /* By its path, so that another version that was put there is the next one that is started. */
 static const char *supervised_program(void)
 {
@@ -260,7 +294,7 @@ static int supervise(const struct mimicd_command_line *line, char **argv, int re
 	const struct mimicd_supervisor_options options = {
 		.program = supervised_program(),
 		.arguments = argv,
-		.recovery_seconds = line->options.recovery_seconds,
+		.recovery_seconds = line->options.clients.recovery_seconds,
 		.given = line->options.stored,
 		.given_count = line->options.stored_count,
 		.ready = leave_with_child,
@@ -276,7 +310,7 @@ int main(int argc, char **argv)
 	int ready = -1;
 
 	fill_standard_descriptors();
-	if (mimicd_command_line_parse(&line, argc, argv))
+	if (become_recoverable(argc, argv) || mimicd_command_line_parse(&line, argc, argv))
 		return EXIT_BAD_INPUT;
 	if (line.exit_now && fflush(stdout)) {
 		fprintf(stderr, "mimicd: standard output: %s\n", strerror(errno));
@@ -292,8 +326,5 @@ int main(int argc, char **argv)
 	raise_descriptor_limit();
 	if (line.supervise)
 		return supervise(&line, argv, ready);
-	mimicd_store_free(line.options.stored, line.options.stored_count);
-	line.options.stored = NULL;
-	line.options.stored_count = 0;
 	return serve(&line, ready);
 }

@@ -261,7 +261,7 @@ static int take_recovery_time(void *context, const char *text)
 			RECOVERY_SECONDS_MAX);
 		return -EINVAL;
 	}
-	options->recovery_seconds = (unsigned int)value;
+	options->clients.recovery_seconds = (unsigned int)value;
 	return 0;
 }
 
@@ -386,7 +386,7 @@ static int check_recovery(struct mimicd_command_line *line)
 	const char *option = line->supervise ? "--supervise" : "--recover", *other;
 
 	if (!line->supervise && !options->recover) {
-		if (!options->recovery_seconds)
+		if (!options->clients.recovery_seconds)
 			return 0;
 		fputs("mimicd: --recovery-time: --supervise or --recover is needed\n", stderr);
 		return -EINVAL;
@@ -397,8 +397,8 @@ static int check_recovery(struct mimicd_command_line *line)
 		return -EINVAL;
 	}
 	options->bus.kernel = MIMICD_KERNEL_OFF;
-	if (!options->recovery_seconds)
-		options->recovery_seconds = RECOVERY_SECONDS;
+	if (!options->clients.recovery_seconds)
+		options->clients.recovery_seconds = RECOVERY_SECONDS;
 	return 0;
 }
 

@@ -4,7 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "daemon/clients/record.h"
+#include "daemon/engine/recover.h"
 #include "daemon/engine/shards.h"
+#include "daemon/journal/journal.h"
 #include "daemon/vfio/last_replies.h"
 
 #define SETTLE_ROUNDS 1000u
@@ -16,7 +19,9 @@ static int start(struct mimicd_server *server, const struct mimicd_options *opti
 	/* Before there are threads. */
 	if (options->vfio.count)
 		server->keeper = mimicd_keeper_create(mimicd_vfio_last_replies);
-	error = mimicd_loop_create(&server->loop);
+	error = options->recover ? mimicd_recover_begin(&server->engine, options->stored, options->stored_count) : 0;
+	if (!error)
+		error = mimicd_loop_create(&server->loop);
 	if (!error)
 		error = mimicd_keeper_watch(server->keeper, &server->loop);
 	if (!error)
@@ -29,6 +34,8 @@ static int start(struct mimicd_server *server, const struct mimicd_options *opti
 		error = mimicd_vfio_create(&server->vfio, &server->engine, server->keeper, &options->vfio);
 	if (!error)
 		error = mimicd_clients_create(&server->clients, &server->engine, &options->clients);
+	if (!error && options->recover)
+		error = mimicd_clients_recover(server->clients);
 	/* Last: nothing after it may touch a path that could lie in it. */
 	if (!error)
 		server->filesystem = mimicd_filesystem_create(&server->engine, &options->filesystem);
@@ -62,6 +69,7 @@ bool mimicd_server_destroy(struct mimicd_server *server)
 	mimicd_bus_destroy(server->bus);
 	is_whole = mimicd_engine_destroy(&server->engine);
 	mimicd_loop_destroy(&server->loop);
+	mimicd_journal_end();
 	if (is_whole)
 		free(server);
 	return is_whole;

@@ -29,7 +29,6 @@ struct mimicd_options {
 	struct mimicd_vfio_options vfio;
 	struct mimicd_filesystem_options filesystem;
 	bool recover; /* --recover */
-	unsigned int recovery_seconds; /* how long clients wait for a successor */
 	struct mimicd_stored *stored; /* of the predecessor, without the listening socket */
 	size_t stored_count;
 };

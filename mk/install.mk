@@ -19,6 +19,8 @@ below = $(foreach file,$(2),"$(1)/$(file)")
 INSTALL_ROOT = $(DESTDIR)$(INSTALL_PREFIX)
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 BINDIR = $(INSTALL_PREFIX)/bin
+# Programs that others start: mimicd finds them by its own place.
+LIBEXECDIR = $(INSTALL_PREFIX)/libexec
 # mimic finds its libraries by its own place: this is PREFIX/lib, PREFIX/lib64 or PREFIX/lib/MULTIARCH. For the same
 # reason commands, headers and data have one place in PREFIX.
 LIBDIR = $(INSTALL_PREFIX)/lib
@@ -95,6 +97,8 @@ install: $(call built,all pkgconfig units) install-libraries install-headers ins
 	@echo "  INSTALL $(INSTALL_ROOT)"
 	$(Q)$(INSTALL) -d "$(DESTDIR)$(BINDIR)"
 	$(if $(BINARIES),$(Q)$(INSTALL) -m 755 $(BINARIES) "$(DESTDIR)$(BINDIR)")
+	$(Q)$(INSTALL) -d "$(DESTDIR)$(LIBEXECDIR)/mimic"
+	$(if $(SANITIZE),,$(Q)$(INSTALL) -m 755 $(RECOVERABLE) "$(DESTDIR)$(LIBEXECDIR)/mimic")
 	$(if $(DESTDIR)$(NAMES_ONLY),,$(if $(IS_STANDARD_PREFIX),$(update_loader_cache)))
 
 install-libraries: $(call built,all pkgconfig $(LINKED_ANEW) $(STATIC_LIBRARIES))

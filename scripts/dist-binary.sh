@@ -55,7 +55,7 @@ cd /stage/mimic
 rm -rf lib/systemd
 find lib -name '*.a' ! -name libmimic-device.a -delete
 sed -i -e 's|^prefix=.*|prefix=${pcfiledir}/../..|' -e 's|^\([a-z]*\)=/mimic/|\1=${prefix}/|' -e '/\.private:/d' -e 's|"||g' lib/pkgconfig/*.pc
-for file in bin/* lib/*.so.*; do
+for file in bin/* libexec/mimic/* lib/*.so.*; do
 	ldd "$file"
 done | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p' | sort -u | while read -r library; do
 	package=$(dpkg-query -S "*/${library##*/}" | sed 's/:.*//; q')
@@ -71,8 +71,9 @@ done
 for file in bin/*; do
 	patchelf --set-rpath '$ORIGIN/../lib' "$file"
 done
+patchelf --set-rpath '$ORIGIN/../../lib' libexec/mimic/mimicd-recoverable
 find lib -maxdepth 1 -type f -name '*.so*' -exec patchelf --set-rpath '$ORIGIN' {} +
-strip --strip-unneeded lib/*.so.* bin/mimic bin/mimicd
+strip --strip-unneeded lib/*.so.* bin/mimic bin/mimicd libexec/mimic/mimicd-recoverable
 SCRIPT
 inside sh /src/bundle.sh || fail "what mimic needs cannot be put together"
 

@@ -15,12 +15,15 @@
 #include "daemon/clients/socket.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/inspection.h"
+#include "daemon/engine/keep.h"
 #include "daemon/engine/placement.h"
 #include "daemon/engine/shards.h"
 #include "daemon/loop/closer.h"
 #include "daemon/loop/listen.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
+
+#define KEPT_LISTENER 1	/* its number in the store */
 
 /* No descriptor left: a client that stays in the queue would keep us awake for ever. */
 static void open_spare(struct mimicd_clients *clients)
@@ -68,14 +71,33 @@ static void serve_listener(void *context)
 	mimicd_inspection_ended(clients->engine, begun);
 }
 
+/* The socket's file is the predecessor's, and ours from now on. */
+static int adopt_socket(struct mimicd_clients *clients, int fd)
+{
+	struct stat status;
+
+	clients->listen_fd = fd;
+	clients->socket_path = realpath(clients->options.socket_path, NULL);
+	/* Somebody has removed it: programs that are connected go on. */
+	if (!clients->socket_path || lstat(clients->socket_path, &status))
+		return 0;
+	clients->socket_device = status.st_dev;
+	clients->socket_inode = status.st_ino;
+	return 0;
+}
+
 static int open_socket(struct mimicd_clients *clients)
 {
 	struct stat status;
+	int kept;
 
 	if (clients->options.listen_fd >= 0) {
 		clients->listen_fd = clients->options.listen_fd;
 		return 0;
 	}
+	kept = mimicd_keep_find(MIMICD_KEEP_LISTEN, KEPT_LISTENER, 0);
+	if (kept >= 0)
+		return adopt_socket(clients, kept);
 	clients->listen_fd = mimicd_listen(clients->options.socket_path, SOCK_SEQPACKET,
 					   clients->options.allow_users && !clients->options.has_group, &status);
 	if (clients->listen_fd < 0)
@@ -93,8 +115,19 @@ static int open_socket(struct mimicd_clients *clients)
 	return clients->socket_path ? 0 : -ENOMEM;
 }
 
+/* Programs that connect while the daemon is away wait for the next one. */
+static int keep_listener(struct mimicd_clients *clients, bool is_kept)
+{
+	uint64_t number = KEPT_LISTENER;
+
+	if (is_kept || clients->options.listen_fd >= 0)
+		return 0;
+	return mimicd_keep(MIMICD_KEEP_LISTEN, &number, 0, clients->listen_fd);
+}
+
 static int listen_for_clients(struct mimicd_clients *clients)
 {
+	bool is_kept = mimicd_keep_has(MIMICD_KEEP_LISTEN, KEPT_LISTENER, 0);
 	int error;
 
 	open_spare(clients);
@@ -105,6 +138,8 @@ static int listen_for_clients(struct mimicd_clients *clients)
 	if (!clients->options.socket_path && clients->options.listen_fd < 0)
 		return 0;
 	error = open_socket(clients);
+	if (!error)
+		error = keep_listener(clients, is_kept);
 	if (error)
 		return error;
 	clients->listen_source = (struct mimicd_source){ serve_listener, clients };

@@ -19,6 +19,7 @@ struct mimicd_clients_options {
 	bool allow_users;		/* serve other users than ours and root */
 	bool has_group;
 	gid_t group;			/* if so: whose members may connect, and nobody else */
+	unsigned int recovery_seconds;	/* that programs wait for a successor of ours; 0: they do not */
 	const struct mimicd_quotas *quotas;	/* of other users; NULL: the defaults */
 };
 

@@ -28,6 +28,7 @@ struct mimicd_clients {
 	int listen_fd;			/* -1: none */
 	int spare_fd;			/* given up to refuse a client when there are no others; -1: until there are some */
 	struct mimicd_source listen_source;
+	bool has_ended;			/* a session has, since the list of their records was written */
 	char *socket_path;
 	dev_t socket_device;		/* to remove our own socket only */
 	ino_t socket_inode;
@@ -56,6 +57,14 @@ struct mimicd_session {
 	uint32_t returns;		/* of jobs, when it was tried last (jobs.h) */
 	unsigned int complaints;	/* refused messages, see messages.c */
 	bool text_is_unread;	/* a reply with a text, that may not have been read yet */
+
+	/* The rest is of a daemon that can be recovered (record.h). */
+	struct mimicd_session_record *record;	/* in the window; NULL: there is none yet */
+	size_t record_size;
+	uint32_t sequence;		/* of the last message that was answered, and the answer */
+	size_t reply_size;
+	char reply[MIMIC_MESSAGE_MAX];
+	struct mimicd_packet pending;	/* that is put off, until it is answered; length 0: none */
 };
 
 static inline struct mimicd_session *mimicd_session_of(struct mimicd_client *client)

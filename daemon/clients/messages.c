@@ -10,18 +10,22 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/clients/again.h"
 #include "daemon/clients/packet.h"
 #include "daemon/clients/internal.h"
+#include "daemon/clients/record.h"
 #include "daemon/clients/texts.h"
 #include "daemon/clients/thread_id.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/events.h"
 #include "daemon/engine/execute.h"
 #include "daemon/engine/explain.h"
+#include "daemon/engine/keep.h"
 #include "daemon/engine/lane.h"
 #include "daemon/engine/manage.h"
 #include "daemon/engine/placement.h"
 #include "daemon/engine/turn.h"
+#include "daemon/journal/journal.h"
 #include "daemon/loop/closer.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
@@ -38,6 +42,7 @@ static void do_hello(struct mimicd_session *session, const struct mimicd_packet 
 		.version = MIMIC_PROTOCOL_VERSION,
 		.daemon_pid = (uint32_t)getpid(),
 		.spin_microseconds = session->clients->engine->settings.spin_microseconds,
+		.recovery_seconds = session->clients->options.recovery_seconds,
 	};
 
 	if (packet->hello.magic != MIMIC_PROTOCOL_MAGIC) {
@@ -218,6 +223,26 @@ static void do_thread_gone(struct mimicd_session *session, const struct mimicd_p
 		mimicd_reply_plain(session, packet, 0);
 }
 
+/* For a daemon that goes on when this one is killed. */
+static int keep_range(struct mimicd_session *session, const struct mimicd_packet *packet, const char **why)
+{
+	struct mimicd_memory *memory = &session->client.memory;
+	uint64_t start = packet->memory.address;
+	size_t i = 0;
+	int error;
+
+	if (!mimicd_journal_is_on())
+		return 0;
+	while (memory->ranges[i].start != start)
+		i++;
+	error = mimicd_keep(MIMICD_KEEP_RANGE, &memory->ranges[i].kept, 0, packet->fds[0]);
+	if (error) {
+		*why = "the supervisor does not keep it";
+		mimicd_memory_remove(memory, start, packet->memory.size);
+	}
+	return error;
+}
+
 static void do_memory_add(struct mimicd_session *session, const struct mimicd_packet *packet)
 {
 	const struct mimic_memory_request *request = &packet->memory;
@@ -225,6 +250,8 @@ static void do_memory_add(struct mimicd_session *session, const struct mimicd_pa
 	int error = mimicd_memory_add(&session->client.memory, packet->fds[0], request->address,
 				      request->size, request->offset, &why);
 
+	if (!error)
+		error = keep_range(session, packet, &why);
 	if (error == -EINPROGRESS && mimicd_memory_fix_waits(&session->client.memory))
 		put_off_for_fix(session, packet);
 	else if (error == -EINPROGRESS)
@@ -451,6 +478,8 @@ static void handle(struct mimicd_session *session, const struct mimicd_packet *p
 		return;
 	}
 	mimicd_note_text_read(session);
+	if (mimicd_session_answers_again(session, packet))
+		return;
 	if (session->greeted && header->type == MIMIC_MESSAGE_HELLO)
 		mimicd_complain(session, packet, -EALREADY, "a second one");
 	else if (header->flags || header->error || reserved_is_set(packet))
@@ -496,10 +525,14 @@ static int receive_one(struct mimicd_session *session)
 
 	if (!got)
 		return 0;
-	if (got < 0)
+	if (got < 0) {
 		mimicd_client_leave(&session->client);
-	else
+	} else {
 		handle(session, &packet);
+		if (session->is_put_off)
+			mimicd_session_note_put_off(session, &packet);
+		mimicd_packet_taken(session);
+	}
 	if (got > 0 && packet.fd_count &&
 	    mimicd_closer_is_full(session->clients->engine->loop->closer, session->client.program.uid))
 		mimicd_client_break(&session->client, "closing descriptors that its user's programs sent does not end");

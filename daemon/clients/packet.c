@@ -6,8 +6,10 @@
 #include <sys/socket.h>
 
 #include "daemon/clients/internal.h"
+#include "daemon/clients/record.h"
 #include "daemon/engine/engine.h"
 #include "daemon/loop/closer.h"
+#include "daemon/journal/journal.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
 
@@ -118,7 +120,9 @@ int mimicd_packet_receive(struct mimicd_session *session, struct mimicd_packet *
 
 	/* There is room for the sender's next one then, which wakes all that watch for it. */
 	mimicd_wake_begin(&clock, session->client.user, MIMICD_WAKE_MESSAGE);
-	length = recvmsg(session->socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	/* A daemon that can be recovered leaves it there until it has answered. */
+	length = recvmsg(session->socket, &message,
+			 MSG_DONTWAIT | MSG_CMSG_CLOEXEC | (mimicd_journal_is_on() ? MSG_PEEK : 0));
 	error = errno;
 	mimicd_wake_end(&clock, session->client.user, MIMICD_WAKE_MESSAGE);
 	packet->fd_count = 0;
@@ -137,6 +141,18 @@ int mimicd_packet_receive(struct mimicd_session *session, struct mimicd_packet *
 	packet->length = (size_t)length;
 	/* An empty packet and the end of the connection look the same, and are. */
 	return length ? 1 : -EPIPE;
+}
+
+void mimicd_packet_taken(struct mimicd_session *session)
+{
+	struct mimicd_wake_clock clock;
+	char byte;
+
+	if (!mimicd_journal_is_on())
+		return;
+	mimicd_wake_begin(&clock, session->client.user, MIMICD_WAKE_MESSAGE);
+	(void)!recv(session->socket, &byte, sizeof(byte), MSG_DONTWAIT | MSG_TRUNC);
+	mimicd_wake_end(&clock, session->client.user, MIMICD_WAKE_MESSAGE);
 }
 
 static int send_timed(struct mimicd_session *session, const struct msghdr *message)
@@ -175,7 +191,10 @@ void mimicd_reply(struct mimicd_session *session, const struct mimicd_packet *pa
 		entry->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(entry), &fd, sizeof(int));
 	}
+	mimicd_session_note_reply(session, packet, reply, size);
+	mimicd_journal_place();
 	error = send_timed(session, &message);
+	mimicd_journal_place();
 	if (error == -EAGAIN)
 		mimicd_client_break(&session->client, "it does not read its replies");
 	else if (error && error != -EPIPE && error != -ECONNRESET)

@@ -43,6 +43,8 @@ extern const struct mimicd_message_type mimicd_message_types[MIMIC_MESSAGE_TYPES
 
 /* 1: a packet, 0: none now, -errno: the client is gone. */
 int mimicd_packet_receive(struct mimicd_session *session, struct mimicd_packet *packet);
+/* That packet was answered or put off, and is no longer needed in the socket. */
+void mimicd_packet_taken(struct mimicd_session *session);
 /* Nothing more is received until mimicd_session_resume(): the user is throttled (wakes.h), or a message is put off. */
 void mimicd_packet_pause(struct mimicd_session *session);
 /* The message, with its descriptors, is tried again in a later turn. Nothing else is received until it is done. */

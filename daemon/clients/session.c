@@ -14,6 +14,7 @@
 
 #include "daemon/clients/internal.h"
 #include "daemon/clients/messages.h"
+#include "daemon/clients/record.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/inspection.h"
 #include "daemon/loop/closer.h"
@@ -150,6 +151,8 @@ struct peer {
 	uid_t uid;
 	bool is_visible;	/* in our pid namespace */
 	int pidfd;		/* if it is; may be -errno */
+	int event_fd;		/* of the daemon before; -1: there is none yet */
+	uint64_t number;	/* that it had there; 0: it is new */
 };
 
 static void close_watched(struct mimicd_loop *loop, int fd)
@@ -253,9 +256,10 @@ static int create(struct mimicd_clients *clients, int fd, const struct peer *pee
 	session->clients = clients;
 	session->socket = fd;
 	session->greet_before = mimic_now() + MIMICD_GREETING_NS;
-	session->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	session->event_fd = peer->event_fd >= 0 ? peer->event_fd : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	session->client.program = (struct mimicd_program){ .pid = peer->pid, .uid = peer->uid };
 	error = mimicd_client_init(&session->client, clients->engine, &client_ops, peer->pidfd);
+	session->client.number = session->client.memory.client = peer->number;
 	session->next = clients->sessions;
 	clients->sessions = session;
 	clients->count++;
@@ -263,6 +267,8 @@ static int create(struct mimicd_clients *clients, int fd, const struct peer *pee
 		error = peer->pidfd;
 	else if (!error)
 		error = session->event_fd < 0 ? -errno : watch(session);
+	if (!error && !peer->number)
+		error = mimicd_session_keep(session);
 	if (error) {
 		log_refusal(peer, error);
 		mimicd_loop_forget(clients->engine->loop, session->socket);
@@ -289,6 +295,7 @@ int mimicd_session_create(struct mimicd_clients *clients, int fd)
 			.uid = credentials.uid,
 			.is_visible = true,
 			.pidfd = open_peer(fd, credentials.pid),
+			.event_fd = -1,
 		};
 
 		error = create(clients, fd, &peer, &session);
@@ -312,6 +319,7 @@ int mimicd_session_connect(struct mimicd_clients *clients, const struct mimicd_b
 		.uid = binding->program.uid,
 		.is_visible = binding->program.pid > 0,
 		.pidfd = -1,
+		.event_fd = -1,
 	};
 	int ends[2];
 	int error = 0;
@@ -338,6 +346,23 @@ int mimicd_session_connect(struct mimicd_clients *clients, const struct mimicd_b
 	return 0;
 }
 
+int mimicd_session_adopt(struct mimicd_clients *clients, const struct mimicd_adopted_session *adopted,
+			 struct mimicd_session **session)
+{
+	const struct peer peer = {
+		.pid = adopted->pid,
+		.uid = adopted->uid,
+		.is_visible = adopted->is_visible,
+		.pidfd = adopted->pidfd,
+		.event_fd = adopted->event_fd,
+		.number = adopted->number,
+	};
+
+	if (adopted->socket < 0 || adopted->event_fd < 0 || (adopted->is_visible && adopted->pidfd < 0))
+		return -ENOENT;
+	return create(clients, adopted->socket, &peer, session);
+}
+
 void mimicd_session_destroy(struct mimicd_session *session)
 {
 	struct mimicd_session **link = &session->clients->sessions;
@@ -345,6 +370,7 @@ void mimicd_session_destroy(struct mimicd_session *session)
 
 	/* Before its descriptors: the pidfd says whose memory it is. */
 	mimicd_client_destroy(&session->client);
+	mimicd_session_keep_drop(session);
 	if (session->socket >= 0) {
 		mimicd_loop_forget(loop, session->socket);
 		/* Messages that were not read end with it, and the descriptors in them. */

@@ -3,6 +3,10 @@
 #ifndef MIMICD_SESSION_H
 #define MIMICD_SESSION_H
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
 struct mimicd_binding;
 struct mimicd_clients;
 struct mimicd_session;
@@ -15,6 +19,19 @@ int mimicd_session_create(struct mimicd_clients *clients, int fd);
  */
 int mimicd_session_connect(struct mimicd_clients *clients, const struct mimicd_binding *binding,
 			   int *fd);
+
+/* A session as the daemon before had it. */
+struct mimicd_adopted_session {
+	int socket, event_fd, pidfd;	/* the session's, also when it fails; -1: there is none */
+	uint64_t number;
+	pid_t pid;
+	uid_t uid;
+	bool is_visible;
+};
+
+/* 0; -ENOENT: its socket or its eventfd is missing; the errors of mimicd_session_create(). */
+int mimicd_session_adopt(struct mimicd_clients *clients, const struct mimicd_adopted_session *adopted,
+			 struct mimicd_session **session);
 void mimicd_session_destroy(struct mimicd_session *session);
 /* Behind mimicd_packet_pause(). */
 void mimicd_session_resume(struct mimicd_session *session);

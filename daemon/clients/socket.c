@@ -60,7 +60,8 @@ static struct mimicd_stored *find_listener(struct mimicd_stored *stored, size_t 
 	size_t listeners = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (stored[i].fd < 0 || !listens(stored[i].fd))
+		/* Ours, that the daemon before has made (daemon/engine/keep.h), is no manager's. */
+		if (stored[i].fd < 0 || !listens(stored[i].fd) || !strncmp(stored[i].name, "listen-", 7))
 			continue;
 		if (!strcmp(stored[i].name, MIMICD_SOCKET_STORED))
 			return &stored[i];

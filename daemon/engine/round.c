@@ -13,8 +13,10 @@
 #include "daemon/engine/leave.h"
 #include "daemon/engine/placement.h"
 #include "daemon/engine/recording.h"
+#include "daemon/engine/recover.h"
 #include "daemon/engine/shards.h"
 #include "daemon/engine/stalls.h"
+#include "daemon/engine/step.h"
 #include "daemon/engine/turn.h"
 #include "libmimic/base/clock.h"
 #include "libmimic/base/wait.h"
@@ -47,6 +49,7 @@ bool mimicd_engine_round(struct mimicd_engine *engine)
 	worked |= mimicd_jobs_round(&engine->jobs);
 	worked |= mimicd_shard_go_on(&engine->loop_shard);
 	worked |= mimicd_events_deliver(&engine->events);
+	mimicd_step_commit(engine);
 	return worked;
 }
 
@@ -85,6 +88,7 @@ static void reap(struct mimicd_engine *engine)
 	}
 	mimicd_placement_update(engine);
 	mimicd_shards_release(engine);
+	mimicd_step_commit(engine);
 }
 
 static void publish_cpu(struct mimicd_engine *engine)
@@ -184,6 +188,7 @@ static bool go_to_sleep(void *context)
 	struct mimicd_engine *engine = context;
 
 	mimicd_stalls_look(&engine->loop_shard, mimic_now());
+	mimicd_step_commit(engine);
 	publish_sleep(engine, true);
 	/* Pairs with the fence of a client between its command and its read of the flag. */
 	mimic_lane_fence();
@@ -367,7 +372,9 @@ int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
 	error = mimicd_jobs_create(&engine->jobs, loop, settings->spin_microseconds);
 	if (!error && recording)
 		error = mimicd_recording_start(engine, recording);
-	return error ? error : mimicd_devices_create(engine);
+	if (error)
+		return error;
+	return mimicd_recover_is_on(engine) ? mimicd_recover_devices(engine) : mimicd_devices_create(engine);
 }
 
 bool mimicd_engine_destroy(struct mimicd_engine *engine)

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* A message that is still in the socket though it was answered: the daemon before was killed in between. */
+#include "daemon/clients/again.h"
+
+#include <string.h>
+
+#include "daemon/clients/internal.h"
+#include "daemon/engine/instance.h"
+#include "daemon/engine/lane.h"
+#include "daemon/journal/journal.h"
+
+/* That the reply carried. -1: none. */
+static int descriptor_of(const struct mimicd_session *session, const struct mimic_message *reply)
+{
+	const struct mimic_open_reply *open = (const struct mimic_open_reply *)reply;
+	const struct mimic_lane_reply *lane_reply = (const struct mimic_lane_reply *)reply;
+	const struct mimicd_lane *lane;
+
+	if (reply->error)
+		return -1;
+	switch (reply->type & ~MIMIC_MESSAGE_REPLY) {
+	case MIMIC_MESSAGE_HELLO:
+		return session->event_fd;
+	case MIMIC_MESSAGE_OPEN:
+		return session->client.devices[open->device].instance ?
+		       session->client.devices[open->device].instance->device_memory.fd : -1;
+	case MIMIC_MESSAGE_LANE:
+		lane = mimicd_lane_find((struct mimicd_client *)(uintptr_t)&session->client, lane_reply->lane);
+		return lane ? lane->fd : -1;
+	default:
+		return -1;
+	}
+}
+
+bool mimicd_session_answers_again(struct mimicd_session *session, const struct mimicd_packet *packet)
+{
+	_Alignas(8) char reply[MIMIC_MESSAGE_MAX];
+	const struct mimic_message *header = (const struct mimic_message *)reply;
+
+	if (!mimicd_journal_is_on() || !session->reply_size || packet->header.sequence != session->sequence)
+		return false;
+	memcpy(reply, session->reply, session->reply_size);
+	mimicd_reply(session, packet, reply, session->reply_size, header->error, descriptor_of(session, header));
+	return true;
+}

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "daemon/engine/recover.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "daemon/engine/device.h"
+#include "daemon/engine/engine.h"
+#include "daemon/engine/instance.h"
+#include "daemon/engine/keep.h"
+#include "daemon/engine/lane.h"
+#include "daemon/loop/log.h"
+#include "libmimic/base/kinds.h"
+
+/* --- windows -------------------------------------------------------------------------------- */
+
+static int complain(const char *failure, int error)
+{
+	mimicd_log(MIMICD_LOG_ERROR, "recovery: %s: %s", failure, strerror(-error));
+	return error;
+}
+
+/*
+ * Structures in the window are those of a program, and so is the models' memory. Make sums up the headers
+ * that lay them out.
+ */
+static void name_build(char *text, size_t size)
+{
+	snprintf(text, size, "%s, %zu-bit, %zu", MIMICD_LAYOUT, 8 * sizeof(void *), sizeof(struct mimicd_lane_record));
+}
+
+/* The newest one that is complete: a daemon that was killed while it took over has left one that is not. */
+static void open_newest(struct mimicd_predecessor *predecessor, const char *build)
+{
+	uint64_t generation = mimicd_keep_last(MIMICD_KEEP_JOURNAL, UINT64_MAX);
+	bool is_lost = false;
+
+	predecessor->newest = generation;
+	for (; generation; generation = mimicd_keep_last(MIMICD_KEEP_JOURNAL, generation)) {
+		int fd = mimicd_keep_find(MIMICD_KEEP_JOURNAL, generation, 0);
+		int error = predecessor->root ? -EALREADY : mimicd_journal_open(fd, build, &predecessor->left);
+
+		close(fd);
+		mimicd_keep_drop(MIMICD_KEEP_JOURNAL, generation, 0);
+		is_lost |= error && error != -EALREADY && error != -ENODATA;
+		if (error == -EOVERFLOW)
+			mimicd_log(MIMICD_LOG_ERROR, "recovery: the last step of the daemon before was too large to be undone");
+		if (error)
+			continue;
+		predecessor->generation = generation;
+		predecessor->root = predecessor->left.root;
+	}
+	if (is_lost && !predecessor->root)
+		mimicd_log(MIMICD_LOG_ERROR, "recovery: the daemon before left no state that can be used; programs lose their devices");
+}
+
+static int make_window(uint64_t generation, const char *build)
+{
+	struct mimicd_root_record *root;
+	int fd, error = mimicd_journal_create(generation, build, &fd);
+
+	if (error)
+		return complain("no memory for the state of devices", error);
+	error = mimicd_keep(MIMICD_KEEP_JOURNAL, &generation, 0, fd);
+	close(fd);
+	root = error ? NULL : mimicd_journal_alloc(sizeof(*root));
+	if (!root)
+		return complain("the supervisor does not keep the state of devices", error ? error : -ENOMEM);
+	mimicd_journal_set_root(root);
+	return 0;
+}
+
+int mimicd_recover_begin(struct mimicd_engine *engine, struct mimicd_stored *stored, size_t count)
+{
+	struct mimicd_predecessor *predecessor = calloc(1, sizeof(*predecessor));
+	uint64_t generation;
+	char build[64];
+	int error;
+
+	if (!predecessor)
+		return -ENOMEM;
+	mimicd_keep_take(stored, count);
+	name_build(build, sizeof(build));
+	engine->predecessor = predecessor;
+	/* Windows that it drops stay in the store until the commit of our first step. */
+	open_newest(predecessor, build);
+	if (predecessor->newest <= 1)
+		mimicd_journal_count_places(predecessor->newest);
+	generation = predecessor->newest + 1;
+	/* Windows of which one is read while the other is written lie at different addresses. */
+	if (predecessor->root && (generation - predecessor->generation) % 2 == 0)
+		generation++;
+	error = make_window(generation, build);
+	if (!error && predecessor->root)
+		mimicd_journal_undo(&predecessor->left);
+	return error;
+}
+
+bool mimicd_recover_is_on(const struct mimicd_engine *engine)
+{
+	return engine->predecessor && engine->predecessor->root;
+}
+
+/* --- devices -------------------------------------------------------------------------------- */
+
+static const struct mimic_kind *find_kind(const char *name)
+{
+	return mimic_kind_find(name, strnlen(name, MIMIC_KIND_MAX));
+}
+
+int mimicd_recover_devices(struct mimicd_engine *engine)
+{
+	const struct mimicd_root_record *root = engine->predecessor->root;
+	const struct mimicd_devices_record *devices = root->devices;
+	struct mimicd_instance *created;
+	int error = 0;
+
+	for (uint64_t i = 0; !error && i < devices->count; i++) {
+		const struct mimicd_device_record *record = &devices->device[i];
+		const struct mimic_kind *kind = find_kind(record->kind);
+
+		if (!kind)
+			return complain(record->kind, -ENODEV);
+		if (!record->is_private)
+			error = mimicd_device_create(engine, kind, record->number, &created);
+	}
+	engine->last_owner = root->last_owner;
+	engine->last_address_space = root->last_address_space;
+	return error;
+}
+
+static struct mimicd_instance *find_private(const struct mimicd_engine *engine, uint64_t number,
+					    const struct mimicd_device_record *record)
+{
+	for (struct mimicd_client *client = engine->clients; client; client = client->next) {
+		for (uint32_t i = 0; client->number == number && i < MIMIC_SESSION_DEVICES; i++) {
+			struct mimicd_instance *instance = client->devices[i].instance;
+
+			if (instance && instance->is_private && instance->index == record->number &&
+			    !strcmp(instance->kind->name, record->kind))
+				return instance;
+		}
+	}
+	return NULL;
+}
+
+static struct mimicd_instance *find_device(const struct mimicd_engine *engine,
+					   const struct mimicd_device_record *record)
+{
+	struct mimicd_instance *instance = NULL;
+
+	if (record->is_private)
+		return find_private(engine, record->client, record);
+	mimicd_instance_of(engine, find_kind(record->kind), record->number, &instance);
+	return instance;
+}
+
+/* Where the predecessor's model had it, so that its model can be read, and changes of it be undone. */
+static int map_old_memory(const struct mimicd_device_record *record, int *fd)
+{
+	int flags = MAP_SHARED | MAP_FIXED_NOREPLACE;
+
+	*fd = mimicd_keep_find(MIMICD_KEEP_MEMORY, record->memory_kept, 0);
+	if (record->memory_kept && *fd < 0)
+		return -ENOENT;
+	/* Of a device that no program has it was anonymous memory, which is gone: zeros, as after power-on. */
+	if (*fd < 0)
+		flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+	return mmap(record->memory, record->memory_size, PROT_READ | PROT_WRITE, flags, *fd, 0) == MAP_FAILED ? -errno : 0;
+}
+
+static int copy_state(struct mimicd_instance *instance, const struct mimic_model *old)
+{
+	const struct mimic_model_ops *ops = instance->model->ops;
+	size_t size = ops->save(old, NULL, 0);
+	void *image = malloc(size);
+	int error = -ENOMEM;
+
+	if (image && ops->save(old, image, size) == size)
+		error = ops->restore(instance->model, image, size);
+	free(image);
+	return error;
+}
+
+static int restore_events(struct mimicd_instance *instance, const struct mimicd_device_record *record)
+{
+	int fd = record->events ? mimicd_keep_find(MIMICD_KEEP_EVENT, record->event_kept, 0) : -1;
+	int error;
+
+	if (!record->events || !instance->client)
+		return 0;
+	if (fd < 0)
+		return -ENOENT;
+	/* It gets another number in the store. */
+	mimicd_keep_drop(MIMICD_KEEP_EVENT, record->event_kept, 0);
+	error = mimicd_events_set(&instance->events, instance->client->user->home, fd, record->events);
+	close(fd);
+	return error;
+}
+
+static int restore(struct mimicd_engine *engine, struct mimicd_instance *instance,
+		   const struct mimicd_device_record *record, int memory_fd)
+{
+	int error = copy_state(instance, record->model);
+
+	if (!error && memory_fd >= 0) {
+		error = mimicd_device_memory_adopt(&instance->device_memory, memory_fd);
+		instance->device_memory.kept = record->memory_kept;
+	}
+	if (!error)
+		error = restore_events(instance, record);
+	engine->loop_shard.busy = true;
+	return error;
+}
+
+/* Programs that have it learn that by their next access. */
+static void lose(struct mimicd_engine *engine, struct mimicd_instance *instance)
+{
+	for (struct mimicd_client *client = engine->clients; client; client = client->next)
+		mimicd_client_lose(client, instance);
+}
+
+static void restore_device(struct mimicd_engine *engine, const struct mimicd_device_record *record, int memory_fd)
+{
+	struct mimicd_instance *instance = find_device(engine, record);
+	int error;
+
+	if (!instance) {
+		if (memory_fd >= 0)
+			close(memory_fd);
+		return;
+	}
+	error = restore(engine, instance, record, memory_fd);
+	if (!error)
+		return;
+	mimicd_log(MIMICD_LOG_ERROR, "recovery: the state of %s is lost: %s", instance->name, strerror(-error));
+	instance->model->ops->power_on(instance->model, 0);
+	lose(engine, instance);
+}
+
+/* --- memory of clients ------------------------------------------------------------------------ */
+
+static struct mimicd_client *find_client(const struct mimicd_engine *engine, uint64_t number)
+{
+	struct mimicd_client *client = engine->clients;
+
+	while (client && client->number != number)
+		client = client->next;
+	return client;
+}
+
+/* The step is done once more, and has to read the same bytes. */
+static void put_back(struct mimicd_client *client, const struct mimicd_undo_entry *entry, const void *bytes)
+{
+	struct mimicd_memory_slot slot = { .memory = &client->memory };
+	struct mimic_memory port;
+	char row[64] = { 0 };
+
+	memcpy(row, bytes, entry->size < sizeof(row) ? entry->size : sizeof(row));
+	mimicd_memory_port(&port, &slot);
+	if (port.write_rows(&slot, &entry->address, 1, entry->size, row) != 1)
+		mimicd_log_of(client->program.uid, MIMICD_LOG_WARNING,
+			      "recovery: %u bytes at 0x%llx of process %d (%s) cannot be put back: a device may "
+			      "read its own results there as input", entry->size, (unsigned long long)entry->address, (int)client->program.pid,
+			      client->program.name);
+	free(slot.ahead);
+}
+
+/*
+ * An atomic operation may be done or not, and others may have changed the word since: to do it once more could
+ * do it twice. So the program is told, by the loss of the device.
+ */
+static void give_up_atomic(struct mimicd_engine *engine, struct mimicd_client *client,
+			   const struct mimicd_undo_entry *entry, const char *device)
+{
+	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
+		struct mimicd_instance *instance = client->devices[i].instance;
+
+		if (!instance || strncmp(instance->name, device, entry->size))
+			continue;
+		mimicd_log_of(client->program.uid, MIMICD_LOG_WARNING,
+			      "recovery: process %d (%s) loses %s: whether its atomic operation on the word at 0x%llx was done is not known",
+			      (int)client->program.pid, client->program.name, instance->name,
+			      (unsigned long long)entry->address);
+		lose(engine, instance);
+	}
+}
+
+static void undo_of_client(void *context, const struct mimicd_undo_entry *entry, const void *bytes)
+{
+	struct mimicd_engine *engine = context;
+	struct mimicd_client *client = entry->client ? find_client(engine, entry->client) : NULL;
+
+	if (client && entry->kind == MIMICD_UNDO_CLIENT)
+		put_back(client, entry, bytes);
+	else if (client && entry->kind == MIMICD_UNDO_ATOMIC)
+		give_up_atomic(engine, client, entry, bytes);
+}
+
+/* --- clients ------------------------------------------------------------------------------------ */
+
+static int recover_slot(struct mimicd_client *client, const struct mimicd_slot_record *record)
+{
+	const struct mimic_kind *kind = record->kind[0] ? find_kind(record->kind) : NULL;
+	struct mimicd_adopted_slot adopted = {
+		.number = record->number, .context = record->context, .address_space = record->address_space,
+		.opens = record->opens, .lost = record->lost, .closed = record->closed, .closing = record->closing,
+	};
+	int error = 0;
+
+	if (kind && record->is_private)
+		error = mimicd_device_create_private(client->engine, kind, record->device, &adopted.instance);
+	else if (kind)
+		error = mimicd_instance_of(client->engine, kind, record->device, &adopted.instance);
+	return error ? error : mimicd_client_adopt(client, &adopted);
+}
+
+static int recover_range(struct mimicd_client *client, const struct mimicd_range_record *record)
+{
+	int fd = mimicd_keep_find(MIMICD_KEEP_RANGE, record->kept, 0);
+	const char *why;
+	int error;
+
+	if (fd < 0)
+		return -ENOENT;
+	error = mimicd_memory_add(&client->memory, fd, record->start, record->size, record->offset, &why);
+	close(fd);
+	for (size_t i = 0; !error && i < client->memory.count; i++) {
+		if (client->memory.ranges[i].start == record->start)
+			client->memory.ranges[i].kept = record->kept;
+	}
+	return error;
+}
+
+static int recover_lane(struct mimicd_client *client, const struct mimicd_lane_place_record *record)
+{
+	int fd = mimicd_keep_find(MIMICD_KEEP_LANE, client->number, record->number);
+	int error;
+
+	if (fd < 0)
+		return -ENOENT;
+	error = mimicd_lane_adopt(client, record->thread, record->level, record->number, fd, record->record);
+	if (error)
+		close(fd);
+	return error;
+}
+
+int mimicd_recover_client(struct mimicd_client *client, struct mimicd_client_record *record)
+{
+	struct mimicd_client_arrays arrays;
+	int error = 0;
+
+	mimicd_client_record_arrays(record, &arrays);
+	client->is_shown = record->is_shown;
+	client->commands = record->commands;
+	for (uint32_t i = 0; !error && i < record->ranges; i++)
+		error = recover_range(client, &arrays.ranges[i]);
+	for (uint32_t i = 0; !error && i < record->slots; i++)
+		error = recover_slot(client, &arrays.slots[i]);
+	for (uint32_t i = 0; !error && i < record->threads; i++)
+		error = mimicd_thread_adopt(client, arrays.threads[i].number, arrays.threads[i].owner,
+					    arrays.threads[i].gone);
+	/* The record has them in the list's order, the newest first. */
+	for (uint32_t i = record->lanes; !error && i-- > 0;)
+		error = recover_lane(client, &arrays.lanes[i]);
+	client->last_lane = record->last_lane;
+	return error;
+}
+
+/* --- all together ----------------------------------------------------------------------------- */
+
+void mimicd_recover_models(struct mimicd_engine *engine)
+{
+	const struct mimicd_devices_record *devices = engine->predecessor->root->devices;
+	int *fds = malloc((devices->count + 1) * sizeof(*fds));
+
+	for (uint64_t i = 0; i < devices->count; i++) {
+		int fd = -1;
+
+		if (devices->device[i].memory && map_old_memory(&devices->device[i], &fd))
+			mimicd_log(MIMICD_LOG_ERROR, "recovery: the memory of %s%u is lost", devices->device[i].kind,
+				   devices->device[i].number);
+		fds[i] = fd;
+	}
+	mimicd_journal_undo_files(&engine->predecessor->left);
+	for (uint64_t i = 0; i < devices->count; i++)
+		restore_device(engine, &devices->device[i], fds[i]);
+	free(fds);
+	mimicd_journal_each(&engine->predecessor->left, undo_of_client, engine);
+}
+
+void mimicd_recover_end(struct mimicd_engine *engine)
+{
+	struct mimicd_predecessor *predecessor = engine->predecessor;
+	for (struct mimicd_client *client = engine->clients; client; client = client->next) {
+		for (struct mimicd_lane *lane = client->lanes; lane; lane = lane->next)
+			mimicd_lane_resume(lane);
+		mimicd_step_note_client(client);
+		/* Pages that accesses waited for are asked for again. */
+		mimicd_client_retry(&client->memory);
+	}
+	mimicd_step_note_devices(engine);
+	mimicd_step_commit(engine);
+	if (predecessor->root)
+		mimicd_journal_close(&predecessor->left);
+	mimicd_keep_forget_rest();
+	free(predecessor);
+	engine->predecessor = NULL;
+	engine->loop_shard.busy = true;
+	atomic_store(&engine->reap, true);
+}
