@@ -11,3 +11,19 @@ $(SOAK): $(O)/obj/tests/soak/soak_hostile.o $(LIBTEST_A) $(LIBDAEMON_A) $(LIBMIM
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS) $(DAEMON_LIBS) $(TEST_LIBS) -lm
+
+# mimicd is killed under load, and its supervisor starts it again; KILLS=N. tests/scripts/test-kill.sh has a short form.
+KILLS ?= 10000
+SOAK_KILL := $(O)/tests/soak/soak_kill
+SOAK_KILL_SRC := tests/soak/soak_kill.c $(wildcard tests/soak/kill_*.c)
+
+.PHONY: soak-kill
+soak-kill: $(SOAK_KILL) $(O)/bin/mimicd
+	$(Q)$(SOAK_KILL) $(O)/bin/mimicd --kills $(KILLS) $(SOAK_KILL_OPTIONS)
+
+tests: $(SOAK_KILL)
+
+$(SOAK_KILL): $(call obj,$(SOAK_KILL_SRC)) $(LIBTEST_A) $(LIBDAEMON_A) $(DEVICE_LIBRARIES_A) $(LIBMIMIC_A)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS) $(DAEMON_LIBS) $(TEST_LIBS) -lm

@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# mimicd is killed 200 times under load of all devices, and its supervisor starts it again (docs/recovery.md); one
+# in the middle of a takeover. TAP on stdout.
+#
+#   test-kill.sh [BUILD]   BUILD: the build directory; else $O, else build. KILLS=N: so many
+set -u
+# shellcheck source=tests/scripts/tap.sh
+. "$(dirname "$0")/tap.sh" "$@"
+
+soak=$build/tests/soak/soak_kill
+if [ ! -x "$build/bin/mimicd-recoverable" ]; then
+	skip "programs_go_on_when_mimicd_is_killed" "a sanitized build has no mimicd that can be recovered"
+	plan
+	exit
+fi
+
+"$soak" "$build/bin/mimicd" --kills "${KILLS:-200}" >"$work/output" 2>&1
+result $? programs_go_on_when_mimicd_is_killed
+
+# The check can fail: a wrong result is found, and so is a daemon that does not come back.
+a_wrong_result_is_found()
+{
+	! "$soak" "$build/bin/mimicd" --kills 5 --programs maple --break maple >"$work/output" 2>&1 && grep -q "undisturbed device" "$work/output"
+}
+a_wrong_result_is_found
+result $? a_wrong_result_is_found
+
+a_daemon_without_a_supervisor_does_not_come_back()
+{
+	! "$soak" "$build/bin/mimicd" --plain --kills 2 --programs maple >"$work/output" 2>&1
+}
+a_daemon_without_a_supervisor_does_not_come_back
+result $? a_daemon_without_a_supervisor_does_not_come_back
+
+# mimicd with a supervisor, until it listens
+supervise()
+{
+	"$build/bin/mimicd" --supervise --socket "$work/s" >"$work/log" 2>&1 &
+	supervisor=$!
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		[ -S "$work/s" ] && return
+		sleep 0.2
+	done
+}
+
+a_takeover_that_is_killed_is_made_again()
+{
+	local rc
+	MIMIC_TEST_KILL_AT=3000 MIMIC_TEST_KILL_SUCCESSOR_AT=50 supervise
+	MIMIC_SOCKET=$work/s "$build/examples/maple/spmv" --transport daemon --uniform 2000x5 --form decoupled >"$work/output" 2>&1
+	rc=$?
+	kill "$supervisor"
+	wait "$supervisor"
+	[ $rc = 0 ] && grep -q yes "$work/output" && [ "$(grep -c 'ended with status 137' "$work/log")" = 2 ]
+}
+a_takeover_that_is_killed_is_made_again
+result $? a_takeover_that_is_killed_is_made_again
+
+recovery_needs_a_supervisor()
+{
+	! env -u NOTIFY_SOCKET timeout 10 "$build/bin/mimicd" --recover --socket "$work/t" >"$work/output" 2>&1 &&
+		grep -q "supervisor" "$work/output"
+}
+recovery_needs_a_supervisor
+result $? recovery_needs_a_supervisor
+plan
