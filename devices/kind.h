@@ -81,6 +81,12 @@ struct mimic_contexts {
 			   size_t count);
 	size_t (*describe)(const struct mimic_model *model, unsigned int context, char *text,
 			   size_t size);
+	/*
+	 * After restore(): a context that has an address space gets that one in its place, and keeps all else,
+	 * since numbers of address spaces mean nothing to another driver of models. false: it has none. NULL:
+	 * states of the kind cannot be restored where others saved them.
+	 */
+	bool (*adopt)(struct mimic_model *model, unsigned int context, uint64_t address_space);
 };
 
 /*
@@ -244,6 +250,11 @@ struct mimic_kind {
 	 * come later are bad ones.
 	 */
 	void (*retry)(struct mimic_model *model, uint64_t now);
+	/*
+	 * After restore() of an image of another process, whose time is another: the state's clocks go on from
+	 * `now`. NULL: it has none.
+	 */
+	void (*resume)(struct mimic_model *model, uint64_t now);
 	const struct mimic_contexts *contexts;	/* NULL: a device belongs to one process, whole */
 	/* All that the device shows of itself: a call of the model that changes nothing. */
 	void (*state)(const struct mimic_model *model, uint64_t now,

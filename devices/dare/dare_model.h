@@ -48,6 +48,9 @@ void dare_model_destroy(struct mimic_model *model);
 /* Counters of one context, in the order of DARE_COUNTERS. Returns how many there are. */
 size_t dare_model_counters(const struct mimic_model *model, unsigned int context,
 			   uint64_t *values, size_t count);
+/* mimic_contexts.adopt and mimic_kind.resume */
+bool dare_model_adopt(struct mimic_model *model, unsigned int context, uint64_t address_space);
+void dare_model_resume(struct mimic_model *model, uint64_t now);
 /* A shootdown in one context's address space: no translation of [start, end) survives. */
 void dare_model_invalidate(struct mimic_model *model, unsigned int context, uint64_t start,
 			   uint64_t end);

@@ -135,6 +135,7 @@ static const struct mimic_contexts contexts = {
 	.attach = attach,
 	.counters = dare_model_counters,
 	.describe = describe,
+	.adopt = dare_model_adopt,
 };
 
 static const struct mimic_register_block *const blocks[] = {
@@ -167,6 +168,7 @@ const struct mimic_kind mimic_kind_dare = {
 	.is_flush = is_flush,
 	.contexts = &contexts,
 	.retry = retry,
+	.resume = dare_model_resume,
 	.state = dare_state,
 	.explain = dare_explain,
 	.time = &dare_kind_time,

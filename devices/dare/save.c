@@ -181,3 +181,20 @@ int dare_mpu_restore(struct mimic_model *model, const void *image, size_t size)
 	}
 	return 0;
 }
+
+bool dare_model_adopt(struct mimic_model *model, unsigned int context, uint64_t address_space)
+{
+	struct dare *d = dare_of(model);
+	struct dare_context *c = &d->context[context];
+
+	if (!c->address_space)
+		return false;
+	c->address_space = address_space;
+	d->memory[context] = dare_mpu_control_memory_of(d, address_space);
+	return true;
+}
+
+void dare_model_resume(struct mimic_model *model, uint64_t now)
+{
+	dare_of(model)->state.now = now;
+}

@@ -133,6 +133,7 @@ const struct mimic_kind mimic_kind_maple = {
 	.is_for_stores = is_for_stores,
 	.is_flush = is_flush,
 	.retry = maple_model_retry,
+	.resume = maple_model_resume,
 	.state = maple_state,
 	.explain = maple_explain,
 	.time = &maple_kind_time,

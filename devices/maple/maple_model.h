@@ -78,6 +78,8 @@ void maple_model_fill(struct mimic_model *model, uint64_t tag, int status, uint6
 
 /* Pages that faulted and stalled have come: mimic_kind.retry. */
 void maple_model_retry(struct mimic_model *model, uint64_t now);
+/* mimic_kind.resume */
+void maple_model_resume(struct mimic_model *model, uint64_t now);
 
 /* Steps of struct mimic_pace; the unit is the queue. */
 enum maple_step {

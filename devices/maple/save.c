@@ -168,3 +168,15 @@ int maple_restore(struct mimic_model *model, const void *image, size_t size)
 	mimic_image_get(from, m->loops, loops_size(m));
 	return 0;
 }
+
+void maple_model_resume(struct mimic_model *model, uint64_t now)
+{
+	struct maple *m = maple_of(model);
+	uint64_t passed = now - m->state.now;
+
+	for (unsigned int i = 0; i < MAPLE_MAX_QUEUES; i++) {
+		m->state.queue[i].producer_clock.since += passed;
+		m->state.queue[i].consumer_clock.since += passed;
+	}
+	m->state.now = now;
+}

@@ -297,6 +297,7 @@ const struct mimic_kind mimic_kind_virgo = {
 	.take_events = take_events,
 	.enabled_events = enabled_events,
 	.retry = retry,
+	.resume = virgo_model_resume,
 	.state = virgo_state,
 	.explain = virgo_explain,
 	.command_name = command_name,

@@ -198,3 +198,8 @@ int virgo_restore(struct mimic_model *model, const void *image, size_t size)
 	free(cluster);
 	return error;
 }
+
+void virgo_model_resume(struct mimic_model *model, uint64_t now)
+{
+	virgo_of(model)->cluster.now = now;
+}

@@ -81,6 +81,8 @@ struct mimic_model *virgo_model_create(const struct virgo_config *config,
 				       const struct mimic_host *host, void *shared);
 /* No job may be outstanding. */
 void virgo_model_destroy(struct mimic_model *model);
+/* mimic_kind.resume */
+void virgo_model_resume(struct mimic_model *model, uint64_t now);
 
 /* --- jobs -------------------------------------------------------------------- */
 

@@ -223,8 +223,11 @@ static void make_kind(unsigned int i)
 		kind->enabled_events = enabled_events;
 	if (from->retry)
 		kind->retry = retry;
+	/* Calls of recordings are those that devices/model.h has for all: mimicd restores no recorded device. */
+	kind->resume = NULL;
 	if (from->contexts) {
 		contexts[i] = *from->contexts;
+		contexts[i].adopt = NULL;
 		contexts[i].attach = attach;
 		contexts[i].counters = context_counters;
 		contexts[i].describe = context_describe;

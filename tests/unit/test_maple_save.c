@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <json-c/json.h>
 
+#include "devices/kind.h"
+#include "libmimic/base/state_json.h"
 #include "tests/lib/fake_host.h"
 
 #define STEPS 3000
@@ -205,6 +208,43 @@ static void a_refused_image_changes_nothing(void **state)
 	fake_host_destroy(host);
 }
 
+static uint64_t producer_idle(const struct fake_host *host, uint64_t now)
+{
+	struct json_object *root = mimic_state_json(&mimic_kind_maple, host->model, now, 0), *at = root;
+	static const char *const path[] = { "queues", "0", "producer_idle", "value" };
+	uint64_t idle;
+
+	for (unsigned int i = 0; i < 4; i++)
+		assert_true(json_object_object_get_ex(at, path[i], &at));
+	idle = json_object_get_uint64(at);
+	json_object_put(root);
+	return idle;
+}
+
+/* The machine that saved it had been up for longer, or not for as long. */
+static void clocks_go_on_at_the_time_of_the_machine_that_restores(void **state)
+{
+	static const uint64_t saved_at[] = { 5000, 5000000000000 };
+	const uint64_t here = 7000000;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct fake_host *host = fake_host_profile("paper", FAKE_IDENTITY);
+		struct fake_host *other = fake_host_profile("paper", FAKE_IDENTITY);
+		uint64_t idle;
+
+		host->now = saved_at[i];
+		fake_open(host, WORDS_8, 1);
+		idle = producer_idle(host, host->now);
+		copy_model(other, host);
+		mimic_kind_maple.resume(other->model, here);
+		assert_int_equal(producer_idle(other, here), idle);
+		assert_int_equal(producer_idle(other, here + 7), idle + 7);
+		fake_host_destroy(host);
+		fake_host_destroy(other);
+	}
+}
+
 /* Under the address sanitizer this is the test of restore()'s checks. */
 static void a_damaged_image_is_refused_or_restores_to_a_device_that_works(void **state)
 {
@@ -251,6 +291,7 @@ int main(void)
 		cmocka_unit_test(parked_accesses_survive_save_and_restore),
 		cmocka_unit_test(an_image_of_another_size_or_configuration_is_refused),
 		cmocka_unit_test(a_refused_image_changes_nothing),
+		cmocka_unit_test(clocks_go_on_at_the_time_of_the_machine_that_restores),
 		cmocka_unit_test(a_damaged_image_is_refused_or_restores_to_a_device_that_works),
 	};
 
