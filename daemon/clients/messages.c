@@ -14,6 +14,7 @@
 #include "daemon/clients/packet.h"
 #include "daemon/clients/internal.h"
 #include "daemon/clients/record.h"
+#include "daemon/clients/snapshots.h"
 #include "daemon/clients/texts.h"
 #include "daemon/clients/thread_id.h"
 #include "daemon/engine/engine.h"
@@ -379,6 +380,8 @@ static bool reserved_is_set(const struct mimicd_packet *packet)
 		return packet->event.reserved;
 	case MIMIC_MESSAGE_STATE:
 		return packet->state.reserved;
+	case MIMIC_MESSAGE_RESTORE:
+		return packet->restore.reserved;
 	case MIMIC_MESSAGE_LANE_DROP:
 	case MIMIC_MESSAGE_THREAD_GONE:
 	case MIMIC_MESSAGE_CANCEL:
@@ -433,6 +436,10 @@ static void dispatch(struct mimicd_session *session, const struct mimicd_packet 
 	case MIMIC_MESSAGE_RESET:
 	case MIMIC_MESSAGE_CLEAR_COUNTERS:
 		do_manage(session, packet);
+		return;
+	case MIMIC_MESSAGE_SAVE:
+	case MIMIC_MESSAGE_RESTORE:
+		mimicd_do_snapshot(session, packet);
 		return;
 	case MIMIC_MESSAGE_EVENTFD:
 		do_eventfd(session, packet);

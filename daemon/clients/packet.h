@@ -25,6 +25,7 @@ struct mimicd_packet {
 		struct mimic_inject inject;
 		struct mimic_event_request event;
 		struct mimic_state_request state;
+		struct mimic_restore restore;
 		char bytes[MIMIC_MESSAGE_MAX];
 	};
 	size_t length;

@@ -391,6 +391,8 @@ void mimicd_session_destroy(struct mimicd_session *session)
 	if (session->is_put_off) {
 		session->clients->put_off--;
 		mimicd_packet_close(session, &session->put_off);
+		/* It may be a SAVE, for which a device is on hold. */
+		mimicd_jobs_release(&session->clients->engine->jobs);
 	}
 	if (session->greeted)
 		mimicd_log(MIMICD_LOG_DEBUG, "process %d (%s) is gone", (int)session->client.program.pid,

@@ -43,24 +43,19 @@ void mimicd_note_text_read(struct mimicd_session *session)
 		session->text_is_unread = !ioctl(session->socket, SIOCOUTQ, &unread) && unread;
 }
 
-/* Texts that wait in a socket are memory that counts for no user: one is the most that a client leaves there. */
-static bool may_have_text(struct mimicd_session *session, const struct mimicd_packet *packet)
+bool mimicd_may_have_text(struct mimicd_session *session, const struct mimicd_packet *packet)
 {
 	if (session->text_is_unread)
 		mimicd_reply_plain(session, packet, -EAGAIN);
 	return !session->text_is_unread;
 }
 
-/* NULL: there was no memory for it. */
-static void reply_text(struct mimicd_session *session, const struct mimicd_packet *packet, const char *text)
+void mimicd_reply_file(struct mimicd_session *session, const struct mimicd_packet *packet, const void *bytes,
+		       size_t size)
 {
-	struct mimic_list_reply reply = { 0 };
-	int fd = -ENOMEM;
+	struct mimic_list_reply reply = { .size = size };
+	int fd = memfd_with(bytes, size);
 
-	if (text) {
-		reply.size = strlen(text);
-		fd = memfd_with(text, reply.size);
-	}
 	if (fd < 0) {
 		mimicd_reply_plain(session, packet, fd);
 		return;
@@ -70,11 +65,20 @@ static void reply_text(struct mimicd_session *session, const struct mimicd_packe
 	close(fd);
 }
 
+/* NULL: there was no memory for it. */
+static void reply_text(struct mimicd_session *session, const struct mimicd_packet *packet, const char *text)
+{
+	if (text)
+		mimicd_reply_file(session, packet, text, strlen(text));
+	else
+		mimicd_reply_plain(session, packet, -ENOMEM);
+}
+
 void mimicd_send_list(struct mimicd_session *session, const struct mimicd_packet *packet)
 {
 	char *text;
 
-	if (!may_have_text(session, packet))
+	if (!mimicd_may_have_text(session, packet))
 		return;
 	text = mimicd_list_text(session->client.engine, &session->client);
 	reply_text(session, packet, text);
@@ -109,6 +113,6 @@ void mimicd_send_state(struct mimicd_session *session, const struct mimicd_packe
 				   &instance);
 	if (error)
 		mimicd_reply_plain(session, packet, error);
-	else if (may_have_text(session, packet))
+	else if (mimicd_may_have_text(session, packet))
 		reply_state(session, packet, instance);
 }

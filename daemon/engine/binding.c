@@ -3,6 +3,7 @@
 
 #include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/restored.h"
 #include "daemon/engine/trace.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
@@ -58,6 +59,7 @@ int mimicd_binding_open(struct mimicd_binding *binding)
 	binding->next = instance->engine->bindings;
 	instance->engine->bindings = binding;
 	enter_device(binding);
+	mimicd_restored_wake_bound(instance);
 	mimicd_trace_bound(instance, binding->program.pid);
 	mimicd_log(MIMICD_LOG_DEBUG, "process %d (%s) opened %s through the %s", (int)binding->program.pid,
 		   binding->program.name, instance->name, binding->function->ops->transport);

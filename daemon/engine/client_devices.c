@@ -12,6 +12,7 @@
 #include "daemon/engine/lane.h"
 #include "daemon/engine/leave.h"
 #include "daemon/engine/placement.h"
+#include "daemon/engine/restored.h"
 #include "daemon/engine/step.h"
 #include "daemon/engine/turn.h"
 #include "libmimic/base/clock.h"
@@ -178,6 +179,7 @@ static int take(struct mimicd_client *client, struct mimicd_instance *instance)
 	}
 	instance->client = client;
 	instance->memory.memory = &client->memory;
+	mimicd_restored_wake(instance);
 	mimicd_trace_open(&client->trace, instance, client->program.pid, is_alone(client, instance));
 	mimicd_placement_of_device(instance);
 	return 0;
@@ -271,13 +273,45 @@ static int open_given(struct mimicd_client *client, const struct mimic_kind *kin
 	return error;
 }
 
+/* Of those that are free: one with a restored state, else the first. One is. */
+static unsigned int choose_context(const struct mimicd_instance *instance)
+{
+	unsigned int index = 0;
+
+	for (unsigned int i = 0; i < instance->context_count; i++) {
+		if (instance->contexts[i].is_restored)
+			return i;
+	}
+	while (instance->contexts[index].client)
+		index++;
+	return index;
+}
+
+/* It keeps a restored state. */
+static void take_context(struct mimicd_client *client, struct mimicd_instance *instance, unsigned int index)
+{
+	struct mimicd_context *context = &instance->contexts[index];
+	bool keeps_state = context->is_restored;
+
+	context->client = client;
+	context->memory.memory = &client->memory;
+	context->is_restored = false;
+	if (!keeps_state) {
+		context->address_space = ++client->engine->last_address_space;
+		instance->kind->contexts->attach(instance->model, index, context->address_space, mimic_now());
+	}
+	mimicd_restored_wake(instance);
+	/* The device may have been woken before, and have waited for this program's memory since then. */
+	if (keeps_state)
+		mimicd_client_retry_device(client, instance);
+}
+
 /* Each open has a context of its own. */
 static int open_context(struct mimicd_client *client, const struct mimic_kind *kind, const char *rest,
 			uint32_t *number)
 {
 	struct mimicd_instance *instance = NULL;
-	struct mimicd_context *context;
-	unsigned int index = 0;
+	unsigned int index;
 	int error = find_slot(client, number);
 
 	if (!error)
@@ -286,13 +320,8 @@ static int open_context(struct mimicd_client *client, const struct mimic_kind *k
 		return error;
 	if (!count_free(instance))
 		return -EBUSY;
-	while (instance->contexts[index].client)
-		index++;
-	context = &instance->contexts[index];
-	context->client = client;
-	context->address_space = ++client->engine->last_address_space;
-	context->memory.memory = &client->memory;
-	kind->contexts->attach(instance->model, index, context->address_space, mimic_now());
+	index = choose_context(instance);
+	take_context(client, instance, index);
 	fill_context(&client->devices[*number], instance, index);
 	mimicd_placement_of_device(instance);
 	mimicd_trace_open(&client->trace, instance, client->program.pid, is_alone(client, instance));

@@ -12,6 +12,7 @@
 #include "daemon/engine/instance.h"
 #include "daemon/engine/memory_journal.h"
 #include "daemon/engine/recording.h"
+#include "daemon/engine/restored.h"
 #include "daemon/engine/step.h"
 #include "daemon/engine/trace.h"
 #include "daemon/loop/log.h"
@@ -100,6 +101,9 @@ static enum mimic_fault_answer context_fault(void *context, unsigned int device_
 	struct mimicd_instance *instance = context;
 
 	(void)writes;
+	/* Its memory is that of the program that will have it. */
+	if (instance->contexts[device_context].is_restored)
+		return MIMIC_FAULT_STALL;
 	return ask(instance, &instance->contexts[device_context].memory, address);
 }
 
@@ -112,9 +116,13 @@ static const struct mimic_memory *memory_of(void *context, uint64_t address_spac
 
 		return binding ? &binding->port : NULL;
 	}
+	if (instance->is_restoring)
+		return &instance->contexts[0].port;
 	for (unsigned int i = 0; i < instance->context_count; i++) {
-		if (instance->contexts[i].client && instance->contexts[i].address_space == address_space)
-			return &instance->contexts[i].port;
+		const struct mimicd_context *one = &instance->contexts[i];
+
+		if ((one->client || one->is_restored) && one->address_space == address_space)
+			return &one->port;
 	}
 	return NULL;
 }
@@ -318,6 +326,7 @@ void mimicd_device_destroy(struct mimicd_instance *instance)
 
 	mimicd_device_hide(instance);
 	mimicd_step_note_devices(engine);
+	mimicd_restored_forget(instance);
 	if (instance->jobs.places) {
 		instance->model->ops->power_on(instance->model, mimic_now());
 		mimicd_jobs_close(&instance->jobs);

@@ -19,11 +19,13 @@
 
 struct mimicd_engine;
 struct mimicd_client;
+struct mimicd_restored;
 
 /* A context that we give away. */
 struct mimicd_context {
 	struct mimicd_client *client;	/* that has it; NULL: none */
 	uint64_t address_space;		/* as the model knows it */
+	bool is_restored;		/* it waits for a program, with its state (restored.h) */
 	struct mimicd_memory_slot memory;
 	struct mimic_memory port;	/* of that memory */
 };
@@ -62,6 +64,8 @@ struct mimicd_instance {
 	struct mimicd_function *functions;	/* of buses that show it; NULL: it is on none */
 	struct mimicd_waiter *waiters;	/* an owner has one at most */
 	struct mimicd_injection injection;
+	struct mimicd_restored *restored;	/* restored.h; NULL: no restored state waits for a program */
+	bool is_restoring;			/* the model checks an image: of any address space there is a memory */
 };
 
 /* Those of its kind in the settings. */

@@ -59,7 +59,7 @@ static bool collect(struct mimicd_device_jobs *device)
 
 static bool has_job(const struct mimicd_device_jobs *device)
 {
-	return device->in_flight < device->count && device->ops->has(device->model);
+	return !device->is_on_hold && device->in_flight < device->count && device->ops->has(device->model);
 }
 
 static struct mimicd_job *find_place(struct mimicd_device_jobs *device)
@@ -328,6 +328,20 @@ void mimicd_jobs_close(struct mimicd_device_jobs *device)
 	*link = device->next;
 	free(device->places);
 	device->places = NULL;
+	device->is_on_hold = false;
+}
+
+bool mimicd_jobs_hold(struct mimicd_device_jobs *device)
+{
+	device->is_on_hold = device->places;
+	collect(device);
+	return !device->in_flight;
+}
+
+void mimicd_jobs_release(struct mimicd_jobs *jobs)
+{
+	for (struct mimicd_device_jobs *device = jobs->open; device; device = device->next)
+		device->is_on_hold = false;
 }
 
 /* --- their life ------------------------------------------------------------------------- */

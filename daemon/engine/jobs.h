@@ -35,6 +35,7 @@ struct mimicd_device_jobs {
 	const char *name;		/* the device's */
 
 	bool is_for_loop;		/* only the loop's thread hands its jobs out and back */
+	bool is_on_hold;		/* no job is handed out */
 	struct mimicd_job *places;	/* NULL: not open */
 	unsigned int count;
 	unsigned int in_flight;
@@ -95,6 +96,14 @@ void mimicd_jobs_close(struct mimicd_device_jobs *device);
  * false: a thread is at work on one, and may sleep in a page of the program's.
  */
 bool mimicd_jobs_take_back(struct mimicd_device_jobs *device);
+
+/*
+ * The device gets no new job until mimicd_jobs_release(). true: none is in flight. false: to be asked again when
+ * one has come back.
+ */
+bool mimicd_jobs_hold(struct mimicd_device_jobs *device);
+/* Of all devices. One that is still needed on hold is asked for again. */
+void mimicd_jobs_release(struct mimicd_jobs *jobs);
 
 /* Takes finished jobs back and hands new ones out. true: there was one. */
 bool mimicd_jobs_round(struct mimicd_jobs *jobs);

@@ -10,6 +10,7 @@
 #include "daemon/engine/engine.h"
 #include "daemon/engine/front_end.h"
 #include "daemon/engine/leave.h"
+#include "daemon/engine/restored.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
 
@@ -148,6 +149,7 @@ void mimicd_device_reset(struct mimicd_instance *instance)
 		events = kind->enabled_events(model, now);
 	/* First: power-on answers accesses that wait. */
 	lose_clients(instance);
+	mimicd_restored_forget(instance);
 	model->ops->power_on(model, now);
 	mimicd_memory_slot_reset(&instance->memory);
 	/* A job that runs ends when it can: the model waits for it before its next work. */

@@ -56,7 +56,7 @@ static void tick(struct mimicd_shard *shard, struct mimicd_instance *instance)
 	struct mimicd_stall_clock clock;
 	struct mimicd_user *user;
 
-	if (!instance->model->ops->busy(instance->model))
+	if (instance->restored || !instance->model->ops->busy(instance->model))
 		return;
 	user = instance->client ? instance->client->user : NULL;
 	if (mimicd_stall_is_looked_for(user) && mimicd_stall_puts_off(user))

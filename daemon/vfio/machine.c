@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "daemon/engine/binding.h"
+#include "daemon/engine/restored.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/instance.h"
 #include "daemon/engine/process.h"
@@ -92,8 +93,10 @@ static void power_off(struct mimicd_machine *machine)
 	mimicd_spaces_end(machine);
 	mimicd_rings_reset(machine);
 	/* Clears values stored without a space, too. Not if others have contexts of the device by now. */
-	if (!mimicd_instance_is_held(machine->instance) && !mimicd_instance_is_bound(machine->instance))
-		machine->instance->model->ops->power_on(machine->instance->model, mimic_now());
+	if (mimicd_instance_is_held(machine->instance) || mimicd_instance_is_bound(machine->instance))
+		return;
+	mimicd_restored_forget(machine->instance);
+	machine->instance->model->ops->power_on(machine->instance->model, mimic_now());
 }
 
 /* Device, registers and spaces are as after power-on; memory and interrupts stay. */

@@ -29,6 +29,7 @@
 #define MIMIC_SESSION_RANGES 4096u
 #define MIMIC_LANE_LEVELS 8u
 #define MIMIC_EXPLAIN_MAX 224u	/* of EXPLAIN's text, the final 0 included */
+#define MIMIC_REASON_MAX 232u	/* of RESTORE's text, likewise */
 #define MIMIC_KIND_MAX 16u	/* of a kind of device, the final 0 included */
 
 /* _(number, NAME, request's structure, reply's structure, descriptors in the request (EVENTFD: or none), meaning) */
@@ -52,7 +53,9 @@
 	_(17, CLEAR_COUNTERS, mimic_open, mimic_message, 0, "the counters of a device are 0 again") \
 	_(18, TRACE, mimic_message, mimic_message, 1, "events of the session's devices are written into a spool") \
 	_(19, TRACE_BUS, mimic_message, mimic_message, 1, "and those of devices that programs have through the kernel, too") \
-	_(20, EXPLAIN, mimic_number_request, mimic_explain_reply, 0, "the reason why a lane waits, for people")
+	_(20, EXPLAIN, mimic_number_request, mimic_explain_reply, 0, "the reason why a lane waits, for people") \
+	_(21, SAVE, mimic_open, mimic_list_reply, 0, "the state of a device; the reply carries a memfd with its record") \
+	_(22, RESTORE, mimic_restore, mimic_restore_reply, 1, "a device that no program has gets the state of a record")
 
 enum mimic_message_type {
 #define _(number, name, request, reply, descriptors, meaning) MIMIC_MESSAGE_##name = number,
@@ -202,10 +205,33 @@ struct mimic_explain_reply {
 	char text[MIMIC_EXPLAIN_MAX];	/* padded with 0 */
 };
 
-/* The memfd holds a JSON text; docs/protocol.md names its fields, docs/state.md those of STATE. */
+enum mimic_restore_flags {
+	MIMIC_RESTORE_CHECK = 1,	/* only says whether it fits now */
+};
+
+/* The descriptor is a memfd with a record as SAVE gives it, sealed against shrinking and writing. */
+struct mimic_restore {
+	struct mimic_message header;
+	char name[MIMIC_NAME_MAX];	/* of the device; private ones have none */
+	uint32_t flags;			/* MIMIC_RESTORE_* */
+	uint32_t reserved;
+};
+
+/* An error of the record, or of the device, is not the message's: the header's error is 0. */
+struct mimic_restore_reply {
+	struct mimic_message header;
+	int32_t error;		/* 0 or -errno */
+	uint32_t reserved;
+	char text[MIMIC_REASON_MAX];	/* the reason, for people; padded with 0 */
+};
+
+/*
+ * The memfd holds a JSON text; docs/protocol.md names its fields, docs/state.md those of STATE. Of SAVE it is
+ * a record (docs/save.md).
+ */
 struct mimic_list_reply {
 	struct mimic_message header;
-	uint64_t size;		/* of the text, without a final 0 */
+	uint64_t size;		/* of the text, without a final 0, or of the record */
 };
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef LIBMIMIC_DAEMON_CLIENT_H
 #define LIBMIMIC_DAEMON_CLIENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,6 +45,11 @@ int mimic_daemon_inject(const char *socket_path, const char *name, enum mimic_in
 int mimic_daemon_state(const char *socket_path, const char *name, uint32_t flags, char **json);
 int mimic_daemon_reset(const char *socket_path, const char *name);
 int mimic_daemon_clear_counters(const char *socket_path, const char *name);
+/* The record of a device's state (libmimic/record/snapshot.h); free() it. */
+int mimic_daemon_save(const char *socket_path, const char *name, void **record, size_t *size);
+/* The device gets it; check_only: no, but the answer is the same. The error's text says why not. */
+int mimic_daemon_restore(const char *socket_path, const char *name, const void *record, size_t size,
+			 bool check_only);
 
 /*
  * Writes the events of devices that programs have through the kernel, or virtual machines have,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The requests of `mimic add`, `remove`, `inject`, `reset` and `dump` to the daemon. */
+/* The requests of `mimic add`, `remove`, `inject`, `reset`, `dump`, `save` and `restore` to the daemon. */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "libmimic/base/error.h"
+#include "libmimic/base/memory.h"
 #include "libmimic/daemon/client.h"
 #include "libmimic/daemon/session.h"
 
@@ -183,6 +185,86 @@ int mimic_daemon_inject(const char *socket_path, const char *name, enum mimic_in
 		return error;
 	strcpy(message.name, name);
 	return ask(socket_path, &request, name);
+}
+
+/* --- states in files ---------------------------------------------------------------------- */
+
+int mimic_daemon_save(const char *socket_path, const char *name, void **record, size_t *size)
+{
+	struct mimic_open message = { 0 };
+	struct mimic_list_reply reply;
+	struct daemon_request request = {
+		.message = &message.header,
+		.size = sizeof(message),
+		.type = MIMIC_MESSAGE_SAVE,
+		.fd = -1,
+		.reply = &reply,
+		.reply_size = sizeof(reply),
+	};
+	char *bytes = NULL;
+	int error = check_length(name, sizeof(message.name));
+
+	if (error)
+		return error;
+	strcpy(message.name, name);
+	error = ask_for_file(socket_path, &request, name);
+	if (error == -EBUSY)
+		return mimic_error(error, "work of %.32s does not end: it waits for memory of its program", name);
+	if (error == -EOPNOTSUPP)
+		return mimic_error(error, "devices of the kind of %.32s cannot be saved", name);
+	if (error)
+		return error;
+	error = request.reply_fd < 0 ? -EPROTO : mimic_daemon_read_text(request.reply_fd, reply.size, &bytes);
+	if (request.reply_fd >= 0)
+		close(request.reply_fd);
+	*record = bytes;
+	*size = (size_t)reply.size;
+	return error ? mimic_error(error, "the state of %.32s: %s", name, strerror(-error)) : 0;
+}
+
+/* A sealed memfd with these bytes, or -errno. */
+static int memory_file_of(const void *record, size_t size)
+{
+	int fd = mimic_memory_file("mimic snapshot", size), error = 0;
+
+	if (fd < 0)
+		return fd;
+	if (pwrite(fd, record, size, 0) != (ssize_t)size)
+		error = -ENOSPC;
+	else if (fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE) < 0)
+		error = -errno;
+	if (!error)
+		return fd;
+	close(fd);
+	return error;
+}
+
+int mimic_daemon_restore(const char *socket_path, const char *name, const void *record, size_t size,
+			 bool check_only)
+{
+	struct mimic_restore message = { .flags = check_only ? MIMIC_RESTORE_CHECK : 0 };
+	struct mimic_restore_reply reply;
+	struct daemon_request request = {
+		.message = &message.header,
+		.size = sizeof(message),
+		.type = MIMIC_MESSAGE_RESTORE,
+		.reply = &reply,
+		.reply_size = sizeof(reply),
+	};
+	int error = check_length(name, sizeof(message.name));
+
+	if (error)
+		return error;
+	strcpy(message.name, name);
+	request.fd = memory_file_of(record, size);
+	if (request.fd < 0)
+		return mimic_error(request.fd, "the state of %.32s: %s", name, strerror(-request.fd));
+	error = ask(socket_path, &request, name);
+	close(request.fd);
+	if (error || !reply.error)
+		return error;
+	reply.text[sizeof(reply.text) - 1] = 0;
+	return mimic_error(reply.error < 0 ? reply.error : -EPROTO, "%.32s: %s", name, reply.text);
 }
 
 int mimic_daemon_trace_bus(const char *socket_path, int spool_fd)

@@ -79,6 +79,9 @@ static void serve(const struct served *served, unsigned int devices, bool allow_
 	*count_of(&options.settings, &mimic_kind_maple) = devices;
 	*count_of(&options.settings, &mimic_kind_dare) = served->dares;
 	*count_of(&options.settings, &mimic_kind_virgo) = served->virgos;
+	if ((served->maple_profile && maple_config_profile(maple_of(&options.settings), served->maple_profile)) ||
+	    (served->virgo_profile && virgo_config_profile(virgo_of(&options.settings), served->virgo_profile)))
+		_exit(1);
 	options.threads = served->threads;
 	if (!options.threads && getenv("MIMIC_TEST_THREADS"))
 		options.threads = (unsigned int)atoi(getenv("MIMIC_TEST_THREADS"));

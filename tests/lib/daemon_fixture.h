@@ -24,6 +24,7 @@ struct served {
 	unsigned int threads;	/* of the engine, as of --threads; 0: $MIMIC_TEST_THREADS (with $MIMIC_TEST_SPREAD: at once), or one */
 	const char *quota;	/* as of --quota; NULL: the defaults */
 	const char *state;	/* where its state filesystem is mounted; NULL: nowhere */
+	const char *maple_profile, *virgo_profile;	/* NULL: the default */
 	const char *recording;	/* a file in its directory, to which it records its devices; NULL: none */
 	/*
 	 * Devices with a socket for virtual machines, directory/NAME.sock; ",msi" and ",rings" may stand behind,

@@ -362,6 +362,89 @@ static void a_reset_does_not_wait(void **state)
 	slow_memory_end();
 }
 
+/* The device gets no further job meanwhile, and has the next one as soon as its state is saved. */
+static void a_save_waits_for_the_job_and_lets_the_device_go_on(void **state)
+{
+	struct mimic_open save;
+	unsigned int served;
+
+	(void)state;
+	if (!slow_memory_begin())
+		skip();
+	start_job(SLEEP_US, 1);
+	for (unsigned int i = 1; i < 300; i++)
+		stream(hog, VIRGO_FUNCT_MVIN, SLOW_ADDRESS + i * SLOW_PAGE, 1ull << 48 | 8ull << 32);
+	name_virgo(&save);
+	send_message(victim->socket, &save, sizeof(save), MIMIC_MESSAGE_SAVE);
+	expect_reply(victim->socket, 0);
+	served = atomic_load(&slow_memory.served);
+	assert_true(served > 0);
+	while (atomic_load(&slow_memory.served) < served + 2)
+		expect_victim_is_answered();
+	assert_true(job_is_out());
+	end_hog();
+	slow_memory_end();
+}
+
+static void a_device_on_hold_gets_no_job(void **state)
+{
+	(void)state;
+	if (!slow_memory_begin())
+		skip();
+	start_job(SLEEP_US, 1);
+	for (unsigned int i = 1; i < 300; i++)
+		stream(hog, VIRGO_FUNCT_MVIN, SLOW_ADDRESS + i * SLOW_PAGE, 1ull << 48 | 8ull << 32);
+	assert_false(mimicd_jobs_hold(&find_virgo()->jobs));
+	expect_victim_is_answered_for(3 * SLEEP_US * 1000ull);
+	assert_false(job_is_out());
+	assert_true(mimicd_jobs_hold(&find_virgo()->jobs));
+	mimicd_jobs_release(&turns_server->engine.jobs);
+	turns_step();
+	assert_true(job_is_out());
+	slow_memory_end();
+}
+
+static void a_save_that_nobody_waits_for_holds_nothing_up(void **state)
+{
+	struct turns_program *saver;
+	struct mimic_open save;
+
+	(void)state;
+	if (!slow_memory_begin())
+		skip();
+	start_job(SLEEP_US, ROWS);
+	saver = turns_program(getuid(), "maple1", 1);
+	name_virgo(&save);
+	send_message(saver->socket, &save, sizeof(save), MIMIC_MESSAGE_SAVE);
+	while (!find_virgo()->jobs.is_on_hold)
+		expect_victim_is_answered();
+	/* As if its process had ended. */
+	mimicd_client_leave(&saver->session->client);
+	while (find_virgo()->jobs.is_on_hold && job_is_out())
+		expect_victim_is_answered();
+	assert_true(job_is_out());
+	assert_false(find_virgo()->jobs.is_on_hold);
+	slow_memory_end();
+}
+
+static void a_save_of_work_that_does_not_end_is_refused(void **state)
+{
+	struct mimic_open save;
+
+	(void)state;
+	if (!slow_memory_begin())
+		skip();
+	start_job(6000000, 1);
+	name_virgo(&save);
+	send_message(victim->socket, &save, sizeof(save), MIMIC_MESSAGE_SAVE);
+	expect_reply(victim->socket, -EBUSY);
+	assert_true(job_is_out());
+	assert_false(find_virgo()->jobs.is_on_hold);
+	end_hog();
+	expect_victim_is_answered_for(4000 * MS);
+	slow_memory_end();
+}
+
 /* There is one thread for jobs at first, and another one when its job sleeps. */
 static void a_job_of_another_program_is_done_meanwhile(void **state)
 {
@@ -442,6 +525,10 @@ int main(void)
 		TEST(one_that_is_removed_and_one_that_is_added_do_not_meet),
 		TEST(a_close_leaves_no_more_to_do),
 		TEST(a_reset_does_not_wait),
+		TEST(a_save_waits_for_the_job_and_lets_the_device_go_on),
+		TEST(a_device_on_hold_gets_no_job),
+		TEST(a_save_that_nobody_waits_for_holds_nothing_up),
+		TEST(a_save_of_work_that_does_not_end_is_refused),
 		TEST(a_job_of_another_program_is_done_meanwhile),
 		TEST(memory_is_taken_back_when_the_job_is_out_of_it),
 	};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A device with a restored state (docs/save.md), until a program opens it. Nothing of it moves meanwhile: it is not
+ * ticked, and its jobs are not done, because its work needs a program's memory. The program that opens it finds
+ * the state, but for threads that are gone: roles of theirs are free, and their accesses do not wait any more.
+ * Contexts go to the programs that open the device next, one to each.
+ */
+#ifndef MIMICD_RESTORED_H
+#define MIMICD_RESTORED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mimicd_instance;
+
+struct mimicd_restored {
+	void *memory;		/* the device's: a program that opens it gets another file */
+	size_t owner_count;
+	uint64_t owners[];	/* threads that had roles when it was saved */
+};
+
+/* NULL: no memory. */
+struct mimicd_restored *mimicd_restored_make(const struct mimicd_instance *instance, const uint64_t *owners,
+					     size_t owner_count);
+void mimicd_restored_drop(struct mimicd_restored *restored);
+/* The device, which no program has, has got a state; `restored` is its own from now on. */
+void mimicd_restored_begin(struct mimicd_instance *instance, struct mimicd_restored *restored);
+/* A program has it, or a context of it, from now on, and its memory can be reached. Also where nothing was restored. */
+void mimicd_restored_wake(struct mimicd_instance *instance);
+/* A driver has it, which gives contexts away itself: those that wait are detached. */
+void mimicd_restored_wake_bound(struct mimicd_instance *instance);
+/* The device is reset, or ends. */
+void mimicd_restored_forget(struct mimicd_instance *instance);
+
+#endif
