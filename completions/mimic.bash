@@ -65,7 +65,7 @@ _mimic_value()
 	--transport)
 		_mimic_offer "$2" < <(printf '%s\n' auto embedded daemon kernel $([ "$3" != trace ] || echo pci)) ;;
 	--pid) _mimic_offer "$2" < <(cd /proc && printf '%s\n' [0-9]*) ;;
-	--socket | --config | --plugin | --output | -o | --costs | --trace | --profile | --directory) _mimic_files "$2" ;;
+	--socket | --config | --plugin | --output | -o | --info | --costs | --trace | --profile | --directory) _mimic_files "$2" ;;
 	--compiler) mapfile -t COMPREPLY < <(compgen -c -- "$2" | sort -u) ;;
 	--soc)
 		_mimic_files "$2"
@@ -86,7 +86,7 @@ _mimic_argument()
 	case $3:$4 in
 	help:0)
 		_mimic_offer "$1" < <(_mimic_commands "$2" | grep -v '^-') ;;
-	stat:* | dump:0 | reset:0 | remove:0 | inject:0)
+	stat:* | dump:0 | reset:0 | remove:0 | inject:0 | save:0 | restore:1)
 		_mimic_offer "$1" < <(_mimic_devices "$2" "${@:6}") ;;
 	dump:*)
 		_mimic_offer "$1" < <(_mimic_paths "$1" "$2" "$5" "${@:6}")
@@ -95,7 +95,7 @@ _mimic_argument()
 		_mimic_offer "$1" < <("$2" inject --help 2>/dev/null | sed -n 's/^  \([a-z-]*\)$/\1/p') ;;
 	add:0)
 		_mimic_offer "$1" < <("$2" add --help 2>/dev/null | sed -n 's/^Kinds: \([^;]*\);.*/\1/p' | tr ' ' '\n') ;;
-	cflags:* | list:* | top:* | reset:* | remove:* | inject:* | add:*) ;;
+	cflags:* | list:* | top:* | reset:* | remove:* | inject:* | add:* | save:*) ;;
 	run:0 | trace:0 | record:0 | sim:0 | sweep:0)
 		mapfile -t COMPREPLY < <(compgen -c -f -- "$1" | sort -u)
 		compopt -o filenames 2>/dev/null ;;

@@ -42,5 +42,5 @@ complete -c mimic -n __mimic_is_first -f -a help -d 'print the help of a command
 complete -c mimic -n __mimic_is_first -l help -d 'print the commands'
 complete -c mimic -n __mimic_is_first -l version -d 'print the version'
 complete -c mimic -n '__mimic_takes_device help' -f -a '(__mimic_commands)'
-complete -c mimic -n '__mimic_takes_device stat dump reset remove inject' -f -a '(__mimic_devices)'
+complete -c mimic -n '__mimic_takes_device stat dump reset remove inject save' -f -a '(__mimic_devices)'
 complete -c mimic -n 'not __mimic_is_first; and string match -q -- "-*" (commandline -ct)' -f -a '(__mimic_options)'

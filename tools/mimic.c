@@ -29,6 +29,8 @@ static const struct {
 	{ "stat", tool_stat, "show counters, and how they grow" },
 	{ "top", tool_top, "devices, queues and counters on a live screen" },
 	{ "reset", tool_reset, "make a device as it is after power-on" },
+	{ "save", tool_save, "write the states of devices into a file" },
+	{ "restore", tool_restore, "give devices the states of such a file" },
 	{ "record", tool_record, "run a program and keep all that its devices see" },
 	{ "replay", tool_replay, "drive devices with a recording and compare" },
 	{ "vm", tool_vm, "boot a stock kernel that has the devices on its PCI bus" },

@@ -70,7 +70,8 @@ expect 'mimic record -' -o --output --devices --config --plugin --verbose --help
 	expect 'mimic trace --' --output --limit --transport --devices --config --plugin --socket --state --verbose --help
 result $? "options_with_a_short_form"
 expect 'mimic dump ' maple0 maple1 dare0 virgo0 && expect 'mimic reset ma' maple0 maple1 &&
-	expect 'mimic remove dare' dare0 && expect 'mimic stat maple0 v' virgo0
+	expect 'mimic remove dare' dare0 && expect 'mimic stat maple0 v' virgo0 &&
+	expect 'mimic save ma' maple0 maple1 && expect 'mimic restore state da' dare0
 result $? "devices_of_the_daemon"
 export MIMIC_SOCKET=/nowhere
 expect "mimic dump --socket $work/socket d" dare0 && expect "mimic dump --socket=$work/socket d" dare0

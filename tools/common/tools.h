@@ -27,6 +27,8 @@ int tool_list(int argc, char **argv);
 int tool_add(int argc, char **argv);
 int tool_remove(int argc, char **argv);
 int tool_inject(int argc, char **argv);
+int tool_save(int argc, char **argv);
+int tool_restore(int argc, char **argv);
 int tool_dump(int argc, char **argv);
 int tool_stat(int argc, char **argv);
 int tool_top(int argc, char **argv);
