@@ -28,6 +28,7 @@ struct mimicd_clients {
 	int listen_fd;			/* -1: none */
 	int spare_fd;			/* given up to refuse a client when there are no others; -1: until there are some */
 	struct mimicd_source listen_source;
+	bool lacks_memory;		/* for their records, at the last step */
 	bool has_ended;			/* a session has, since the list of their records was written */
 	char *socket_path;
 	dev_t socket_device;		/* to remove our own socket only */

@@ -102,7 +102,7 @@ void mimicd_packet_put_off_for_lock(struct mimicd_session *session, const struct
 	mimicd_packet_pause(session);
 }
 
-int mimicd_packet_receive(struct mimicd_session *session, struct mimicd_packet *packet)
+static int receive(struct mimicd_session *session, struct mimicd_packet *packet, int flags)
 {
 	/* Room for all that a message can have: the kernel would close the others, in this thread. */
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(DESCRIPTORS_MAX * sizeof(int))];
@@ -120,9 +120,7 @@ int mimicd_packet_receive(struct mimicd_session *session, struct mimicd_packet *
 
 	/* There is room for the sender's next one then, which wakes all that watch for it. */
 	mimicd_wake_begin(&clock, session->client.user, MIMICD_WAKE_MESSAGE);
-	/* A daemon that can be recovered leaves it there until it has answered. */
-	length = recvmsg(session->socket, &message,
-			 MSG_DONTWAIT | MSG_CMSG_CLOEXEC | (mimicd_journal_is_on() ? MSG_PEEK : 0));
+	length = recvmsg(session->socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC | flags);
 	error = errno;
 	mimicd_wake_end(&clock, session->client.user, MIMICD_WAKE_MESSAGE);
 	packet->fd_count = 0;
@@ -143,16 +141,19 @@ int mimicd_packet_receive(struct mimicd_session *session, struct mimicd_packet *
 	return length ? 1 : -EPIPE;
 }
 
+int mimicd_packet_receive(struct mimicd_session *session, struct mimicd_packet *packet)
+{
+	/* A daemon that can be recovered leaves it there until it has answered. */
+	return receive(session, packet, mimicd_journal_is_on() ? MSG_PEEK : 0);
+}
+
 void mimicd_packet_taken(struct mimicd_session *session)
 {
-	struct mimicd_wake_clock clock;
-	char byte;
+	struct mimicd_packet packet;
 
-	if (!mimicd_journal_is_on())
-		return;
-	mimicd_wake_begin(&clock, session->client.user, MIMICD_WAKE_MESSAGE);
-	(void)!recv(session->socket, &byte, sizeof(byte), MSG_DONTWAIT | MSG_TRUNC);
-	mimicd_wake_end(&clock, session->client.user, MIMICD_WAKE_MESSAGE);
+	/* With its descriptors: the kernel would close those that we have no room for, in this thread. */
+	if (mimicd_journal_is_on() && receive(session, &packet, 0))
+		mimicd_packet_close(session, &packet);
 }
 
 static int send_timed(struct mimicd_session *session, const struct msghdr *message)

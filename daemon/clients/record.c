@@ -172,8 +172,10 @@ static void record(void *context)
 	if (moved)
 		is_whole &= write_list(clients, root);
 	clients->has_ended = false;
-	if (!is_whole)
+	/* One line, not one for each step until there is memory. */
+	if (!is_whole && !clients->lacks_memory)
 		mimicd_log(MIMICD_LOG_ERROR, "recovery: no memory for the records of programs");
+	clients->lacks_memory = !is_whole;
 }
 
 const struct mimicd_recorder mimicd_clients_recorder = {

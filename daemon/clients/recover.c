@@ -63,17 +63,20 @@ int mimicd_clients_recover(struct mimicd_clients *clients)
 	const struct mimicd_root_record *root = engine->predecessor->root;
 	const struct mimicd_sessions_record *list = root ? root->clients : NULL;
 	unsigned int count = 0;
+	int error = 0;
 
 	for (uint64_t i = 0; list && i < list->count; i++) {
-		int error = take_over(clients, list->session[i]);
+		int lost = take_over(clients, list->session[i]);
 
-		if (error)
+		if (lost)
 			mimicd_log(MIMICD_LOG_ERROR, "recovery: process %d (%s) is lost: %s", list->session[i]->pid,
-				   list->session[i]->name, strerror(-error));
-		count += !error;
+				   list->session[i]->name, strerror(-lost));
+		count += !lost;
 	}
 	if (root)
-		mimicd_recover_models(engine);
+		error = mimicd_recover_models(engine);
+	if (error)
+		return error;
 	engine->recorder = &mimicd_clients_recorder;
 	engine->recorder_context = clients;
 	mimicd_recover_end(engine);

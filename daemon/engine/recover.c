@@ -13,6 +13,7 @@
 #include "daemon/engine/instance.h"
 #include "daemon/engine/keep.h"
 #include "daemon/engine/lane.h"
+#include "daemon/engine/leave.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/kinds.h"
 
@@ -159,11 +160,13 @@ static struct mimicd_instance *find_device(const struct mimicd_engine *engine,
 	return instance;
 }
 
-/* Where the predecessor's model had it, so that its model can be read, and changes of it be undone. */
+/* Where the predecessor's model had it, so that its model can be read, and changes of it be undone. 0 or -errno. */
 static int map_old_memory(const struct mimicd_device_record *record, int *fd)
 {
 	int flags = MAP_SHARED | MAP_FIXED_NOREPLACE;
 
+	if (!record->memory)
+		return 0;
 	*fd = mimicd_keep_find(MIMICD_KEEP_MEMORY, record->memory_kept, 0);
 	if (record->memory_kept && *fd < 0)
 		return -ENOENT;
@@ -172,6 +175,12 @@ static int map_old_memory(const struct mimicd_device_record *record, int *fd)
 		flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
 	return mmap(record->memory, record->memory_size, PROT_READ | PROT_WRITE, flags, *fd, 0) == MAP_FAILED ? -errno : 0;
 }
+
+/* Of a device. */
+struct old_memory {
+	int fd;		/* -1: it was in no file */
+	int error;	/* it is not there, and the old model cannot be read */
+};
 
 static int copy_state(struct mimicd_instance *instance, const struct mimic_model *old)
 {
@@ -224,17 +233,19 @@ static void lose(struct mimicd_engine *engine, struct mimicd_instance *instance)
 		mimicd_client_lose(client, instance);
 }
 
-static void restore_device(struct mimicd_engine *engine, const struct mimicd_device_record *record, int memory_fd)
+static void restore_device(struct mimicd_engine *engine, const struct mimicd_device_record *record,
+			   const struct old_memory *memory)
 {
 	struct mimicd_instance *instance = find_device(engine, record);
-	int error;
+	int error = memory->error;
 
 	if (!instance) {
-		if (memory_fd >= 0)
-			close(memory_fd);
+		if (memory->fd >= 0)
+			close(memory->fd);
 		return;
 	}
-	error = restore(engine, instance, record, memory_fd);
+	if (!error)
+		error = restore(engine, instance, record, memory->fd);
 	if (!error)
 		return;
 	mimicd_log(MIMICD_LOG_ERROR, "recovery: the state of %s is lost: %s", instance->name, strerror(-error));
@@ -270,12 +281,21 @@ static void put_back(struct mimicd_client *client, const struct mimicd_undo_entr
 	free(slot.ahead);
 }
 
+/* Of a kind without contexts, as those with atomic operations are: the command that is at work goes nowhere. */
+static void take_away(struct mimicd_client *client, struct mimicd_instance *instance)
+{
+	bool is_private = instance->is_private;
+
+	mimicd_client_detach(client, instance);
+	client->private_devices -= is_private;
+	mimicd_device_leave(instance, is_private);
+}
+
 /*
  * An atomic operation may be done or not, and others may have changed the word since: to do it once more could
- * do it twice. So the program is told, by the loss of the device.
+ * do it twice. So the program is told, by the loss of the device, and the step that is done once more has none.
  */
-static void give_up_atomic(struct mimicd_engine *engine, struct mimicd_client *client,
-			   const struct mimicd_undo_entry *entry, const char *device)
+static void give_up_atomic(struct mimicd_client *client, const struct mimicd_undo_entry *entry, const char *device)
 {
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
 		struct mimicd_instance *instance = client->devices[i].instance;
@@ -286,7 +306,7 @@ static void give_up_atomic(struct mimicd_engine *engine, struct mimicd_client *c
 			      "recovery: process %d (%s) loses %s: whether its atomic operation on the word at 0x%llx was done is not known",
 			      (int)client->program.pid, client->program.name, instance->name,
 			      (unsigned long long)entry->address);
-		lose(engine, instance);
+		take_away(client, instance);
 	}
 }
 
@@ -298,7 +318,7 @@ static void undo_of_client(void *context, const struct mimicd_undo_entry *entry,
 	if (client && entry->kind == MIMICD_UNDO_CLIENT)
 		put_back(client, entry, bytes);
 	else if (client && entry->kind == MIMICD_UNDO_ATOMIC)
-		give_up_atomic(engine, client, entry, bytes);
+		give_up_atomic(client, entry, bytes);
 }
 
 /* --- clients ------------------------------------------------------------------------------------ */
@@ -373,29 +393,29 @@ int mimicd_recover_client(struct mimicd_client *client, struct mimicd_client_rec
 
 /* --- all together ----------------------------------------------------------------------------- */
 
-void mimicd_recover_models(struct mimicd_engine *engine)
+int mimicd_recover_models(struct mimicd_engine *engine)
 {
 	const struct mimicd_devices_record *devices = engine->predecessor->root->devices;
-	int *fds = malloc((devices->count + 1) * sizeof(*fds));
+	struct old_memory *memory = calloc(devices->count + 1, sizeof(*memory));
 
+	if (!memory)
+		return complain("no memory to take devices over", -ENOMEM);
 	for (uint64_t i = 0; i < devices->count; i++) {
-		int fd = -1;
-
-		if (devices->device[i].memory && map_old_memory(&devices->device[i], &fd))
-			mimicd_log(MIMICD_LOG_ERROR, "recovery: the memory of %s%u is lost", devices->device[i].kind,
-				   devices->device[i].number);
-		fds[i] = fd;
+		memory[i].fd = -1;
+		memory[i].error = map_old_memory(&devices->device[i], &memory[i].fd);
 	}
 	mimicd_journal_undo_files(&engine->predecessor->left);
 	for (uint64_t i = 0; i < devices->count; i++)
-		restore_device(engine, &devices->device[i], fds[i]);
-	free(fds);
+		restore_device(engine, &devices->device[i], &memory[i]);
+	free(memory);
 	mimicd_journal_each(&engine->predecessor->left, undo_of_client, engine);
+	return 0;
 }
 
 void mimicd_recover_end(struct mimicd_engine *engine)
 {
 	struct mimicd_predecessor *predecessor = engine->predecessor;
+
 	for (struct mimicd_client *client = engine->clients; client; client = client->next) {
 		for (struct mimicd_lane *lane = client->lanes; lane; lane = lane->next)
 			mimicd_lane_resume(lane);

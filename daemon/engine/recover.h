@@ -35,8 +35,8 @@ bool mimicd_recover_is_on(const struct mimicd_engine *engine);
 int mimicd_recover_devices(struct mimicd_engine *engine);
 /* Its devices, threads, lanes and ranges. 0 or -errno: the client cannot go on. */
 int mimicd_recover_client(struct mimicd_client *client, struct mimicd_client_record *record);
-/* The state of each device; one that cannot be restored is lost to its programs, with a log line. */
-void mimicd_recover_models(struct mimicd_engine *engine);
+/* The state of each device; one that cannot be restored is lost to its programs, with a log line. 0 or -ENOMEM. */
+int mimicd_recover_models(struct mimicd_engine *engine);
 /* The predecessor's window is of no use any more, and the next step is this daemon's first. */
 void mimicd_recover_end(struct mimicd_engine *engine);
 

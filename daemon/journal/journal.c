@@ -123,8 +123,8 @@ static int find_fault(const struct mimicd_window *window, const char *build)
 {
 	if (window->magic == MAGIC && !window->is_complete)
 		return -ENODATA;
-	if (window->magic != MAGIC || strncmp(window->build, build, sizeof(window->build) - 1) || window->address != address_of(window->generation) ||
-	    window->log_used > MIMICD_JOURNAL_LOG_BYTES)
+	if (window->magic != MAGIC || strncmp(window->build, build, sizeof(window->build) - 1) ||
+	    window->address != address_of(window->generation) || window->log_used > MIMICD_JOURNAL_LOG_BYTES)
 		return -EINVAL;
 	return window->has_overflowed ? -EOVERFLOW : 0;
 }

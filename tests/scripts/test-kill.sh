@@ -33,10 +33,10 @@ a_daemon_without_a_supervisor_does_not_come_back()
 a_daemon_without_a_supervisor_does_not_come_back
 result $? a_daemon_without_a_supervisor_does_not_come_back
 
-# mimicd with a supervisor, until it listens
+# supervise OPTION...: mimicd with a supervisor, until it listens
 supervise()
 {
-	"$build/bin/mimicd" --supervise --socket "$work/s" >"$work/log" 2>&1 &
+	"$build/bin/mimicd" --supervise --socket "$work/s" "$@" >"$work/log" 2>&1 &
 	supervisor=$!
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		[ -S "$work/s" ] && return
@@ -56,6 +56,26 @@ a_takeover_that_is_killed_is_made_again()
 }
 a_takeover_that_is_killed_is_made_again
 result $? a_takeover_that_is_killed_is_made_again
+
+# Ends at some of the places of a short program: before, at and behind each of its additions.
+an_atomic_operation_is_done_at_most_once()
+{
+	local place lost=0
+	for ((place = 300; place < 1000; place += 7)); do
+		rm -f "$work/s"
+		MIMIC_TEST_KILL_AT=$place supervise --devices maple:1
+		timeout 20 "$build/tests/soak/atomic_once" "$work/s" 8 >"$work/output" 2>&1 || return
+		if grep -q lost "$work/output"; then
+			lost=$((lost + 1))
+			grep -q 'atomic operation on the word at 0x' "$work/log" || return
+		fi
+		kill "$supervisor"
+		wait "$supervisor"
+	done
+	[ $lost != 0 ]
+}
+an_atomic_operation_is_done_at_most_once
+result $? an_atomic_operation_is_done_at_most_once
 
 recovery_needs_a_supervisor()
 {
