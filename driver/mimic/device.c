@@ -410,7 +410,7 @@ static void mimic_device_remove(struct mimic_bus_device *device)
 	device->gone = true;
 	mutex_unlock(&device->lock);
 	mimic_device_detach_bindings(device);
-	/* From here on no request can be sent: requests that were sent end now, a probe included. */
+	/* From now on no request can be sent; requests that were sent end, a probe included. */
 	mimic_device_set_connection(device, NULL);
 	if (connection) {
 		for (i = 0; i < MIMIC_DEVICE_POSTS; i++)

@@ -115,10 +115,10 @@ static int mimic_window_enter(const struct mimic_view *view, unsigned long entry
 		error = -EAGAIN;
 	} else {
 		/*
-		 * Written through us, which the kernel would not notice otherwise: not even a page of
-		 * MADV_FREE, which is not swap-backed, may be dropped then. A file's page
-		 * is dirty already where the process may write it, and its filesystem
-		 * might sleep here on a writeback that waits for window.lock.
+		 * Written through us, which the kernel would not notice otherwise: not even a
+		 * page of MADV_FREE, which is not swap-backed, may be dropped then. A file's page
+		 * is dirty already where the process may write it, and its filesystem might sleep
+		 * here on a writeback that waits for window.lock.
 		 */
 		if (view->write && (PageAnon(page) || folio_test_swapbacked(page_folio(page))))
 			set_page_dirty(page);
