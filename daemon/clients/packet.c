@@ -195,7 +195,7 @@ void mimicd_reply(struct mimicd_session *session, const struct mimicd_packet *pa
 	mimicd_session_note_reply(session, packet, reply, size);
 	mimicd_journal_place();
 	error = send_timed(session, &message);
-	mimicd_journal_place();
+	mimicd_journal_place_behind_reply();
 	if (error == -EAGAIN)
 		mimicd_client_break(&session->client, "it does not read its replies");
 	else if (error && error != -EPIPE && error != -ECONNRESET)

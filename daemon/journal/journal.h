@@ -104,14 +104,22 @@ void *mimicd_journal_root(void);
 
 /*
  * For tests: a place where a daemon may be killed, of which there are many in each step. MIMIC_TEST_KILL_AT=N in the
- * environment kills the first daemon at its Nth place, MIMIC_TEST_KILL_SUCCESSOR_AT=N the first successor.
+ * environment kills the first daemon at its Nth place, MIMIC_TEST_KILL_SUCCESSOR_AT=N the first successor,
+ * MIMIC_TEST_KILL_BEHIND_REPLY=N the first daemon when it has sent its Nth reply and not noted that.
  */
-extern uint64_t mimicd_journal_places_left;	/* 0: it is not killed */
+extern uint64_t mimicd_journal_places_left, mimicd_journal_replies_left;	/* 0: it is not killed */
 void mimicd_journal_kill(void);
 
 static inline void mimicd_journal_place(void)
 {
 	if (__builtin_expect(mimicd_journal_places_left, 0) && !--mimicd_journal_places_left)
+		mimicd_journal_kill();
+}
+
+static inline void mimicd_journal_place_behind_reply(void)
+{
+	mimicd_journal_place();
+	if (mimicd_journal_replies_left && !--mimicd_journal_replies_left)
 		mimicd_journal_kill();
 }
 

@@ -5,7 +5,7 @@
 
 #include "daemon/journal/journal.h"
 
-uint64_t mimicd_journal_places_left;
+uint64_t mimicd_journal_places_left, mimicd_journal_replies_left;
 
 void mimicd_journal_kill(void)
 {
@@ -13,9 +13,15 @@ void mimicd_journal_kill(void)
 	_exit(128 + SIGKILL);
 }
 
+static uint64_t number_of(const char *variable)
+{
+	const char *text = getenv(variable);
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
 void mimicd_journal_count_places(bool is_successor)
 {
-	const char *text = getenv(is_successor ? "MIMIC_TEST_KILL_SUCCESSOR_AT" : "MIMIC_TEST_KILL_AT");
-
-	mimicd_journal_places_left = text ? strtoull(text, NULL, 10) : 0;
+	mimicd_journal_places_left = number_of(is_successor ? "MIMIC_TEST_KILL_SUCCESSOR_AT" : "MIMIC_TEST_KILL_AT");
+	mimicd_journal_replies_left = is_successor ? 0 : number_of("MIMIC_TEST_KILL_BEHIND_REPLY");
 }

@@ -77,6 +77,22 @@ an_atomic_operation_is_done_at_most_once()
 an_atomic_operation_is_done_at_most_once
 result $? an_atomic_operation_is_done_at_most_once
 
+# Replies to HELLO, two of OPEN and one of CLOSE are in the socket, and so are their requests.
+a_message_that_was_answered_is_not_done_again()
+{
+	local reply
+	for reply in 1 2 3 4; do
+		rm -f "$work/s"
+		MIMIC_TEST_KILL_BEHIND_REPLY=$reply supervise --devices maple:2
+		timeout 20 "$build/tests/soak/open_once" "$work/s" >"$work/output" 2>&1 || return
+		kill "$supervisor"
+		wait "$supervisor"
+		[ "$(grep -c 'ended with status 137' "$work/log")" = 1 ] || return
+	done
+}
+a_message_that_was_answered_is_not_done_again
+result $? a_message_that_was_answered_is_not_done_again
+
 recovery_needs_a_supervisor()
 {
 	! env -u NOTIFY_SOCKET timeout 10 "$build/bin/mimicd" --recover --socket "$work/t" >"$work/output" 2>&1 &&

@@ -28,11 +28,11 @@ $(SOAK_KILL): $(call obj,$(SOAK_KILL_SRC)) $(LIBTEST_A) $(LIBDAEMON_A) $(DEVICE_
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS) $(DAEMON_LIBS) $(TEST_LIBS) -lm
 
-# A program of tests/scripts/test-kill.sh.
-ATOMIC_ONCE := $(O)/tests/soak/atomic_once
-tests: $(ATOMIC_ONCE)
+# Programs of tests/scripts/test-kill.sh.
+KILL_SCRIPT_PROGRAMS := $(addprefix $(O)/tests/soak/,atomic_once open_once)
+tests: $(KILL_SCRIPT_PROGRAMS)
 
-$(ATOMIC_ONCE): $(O)/obj/tests/soak/atomic_once.o $(LIBMIMIC_A)
+$(KILL_SCRIPT_PROGRAMS): $(O)/tests/soak/%: $(O)/obj/tests/soak/%.o $(LIBMIMIC_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS)
