@@ -16,6 +16,7 @@
 
 #define HOLDER_NS 1200u
 #define HOLDER_STEPS 64
+#define HOLDER_LOOKS 3
 /* Steps between two readings of the clock, which costs as much as a short pause. */
 #define STEPS_PER_CLOCK 16
 #define YIELDS 2
@@ -196,23 +197,44 @@ static void sleep_for_lock(struct mimic_lock *lock, uint32_t self)
 			continue;
 		mimic_futex_wait(&lock->word, word | MIMIC_LOCK_SLEEPERS, 0, MIMIC_FUTEX_PRIVATE);
 	}
-	atomic_store_explicit(&lock->cpu, mimic_cpu_current(), memory_order_relaxed);
+	mimic_lock_note(lock);
 }
 
-/*
- * A holder comes again at once, mostly, and a device's cache lines have to follow each change of the thread. So a
- * thread that waits leaves the lock alone for as long as some ten accesses take.
- */
-static void leave_it_to_the_holder(void)
+/* false: the holder begins to wait for something else. */
+static bool let_time_pass(const _Atomic uint32_t *pauses, uint32_t paused)
 {
 	uint64_t end = mimic_now() + HOLDER_NS;
 
 	/* Counted, too: threads that may not read the clock have one that goes on by a nanosecond for each call. */
-	for (unsigned int i = 0; i < HOLDER_STEPS && mimic_now() < end; i++)
+	for (unsigned int i = 0; i < HOLDER_STEPS && mimic_now() < end; i++) {
+		if (pauses && atomic_load_explicit(pauses, memory_order_relaxed) != paused)
+			return false;
 		mimic_pause_cpu();
+	}
+	return true;
 }
 
-static bool spin_for_lock(struct mimic_lock *lock, uint32_t self)
+/*
+ * A holder comes again at once, mostly, and a device's cache lines have to follow each change of the thread. So a
+ * thread that waits leaves the lock alone while its holder goes on, about as long as it takes to fill a queue or to
+ * empty it. Two threads that share a queue then take turns by queues, and not by words.
+ */
+static void leave_it_to_the_holder(struct mimic_lock *lock, const _Atomic uint32_t *pauses)
+{
+	uint32_t paused = pauses ? atomic_load_explicit(pauses, memory_order_relaxed) : 0;
+	uint32_t turns = atomic_load_explicit(&lock->turns, memory_order_relaxed), before;
+
+	for (unsigned int look = 0; look < HOLDER_LOOKS; look++) {
+		before = turns;
+		if (!let_time_pass(pauses, paused))
+			return;
+		turns = atomic_load_explicit(&lock->turns, memory_order_relaxed);
+		if (turns == before)
+			return;
+	}
+}
+
+static bool spin_for_lock(struct mimic_lock *lock, uint32_t self, const _Atomic uint32_t *pauses)
 {
 	struct mimic_spin spin;
 
@@ -220,24 +242,24 @@ static bool spin_for_lock(struct mimic_lock *lock, uint32_t self)
 			 mimic_cpu_is_elsewhere(atomic_load_explicit(&lock->cpu, memory_order_relaxed)));
 	do {
 		if (spin.end)
-			leave_it_to_the_holder();
+			leave_it_to_the_holder(lock, pauses);
 		if (!atomic_load_explicit(&lock->word, memory_order_relaxed) && mimic_lock_try(lock, self))
 			return true;
 	} while (mimic_spin_step(&spin));
 	return false;
 }
 
-int mimic_lock_wait(struct mimic_lock *lock, uint32_t self)
+int mimic_lock_wait(struct mimic_lock *lock, uint32_t self, const _Atomic uint32_t *pauses)
 {
 	if ((atomic_load_explicit(&lock->word, memory_order_relaxed) & ~MIMIC_LOCK_SLEEPERS) == self)
 		return -EDEADLK;
 	/* The holder says only after it has got the lock where it runs, and until then we would take its CPU for ours. */
 	if (mimic_cpu_is_elsewhere(MIMIC_CPU_UNKNOWN)) {
-		leave_it_to_the_holder();
+		leave_it_to_the_holder(lock, pauses);
 		if (mimic_lock_try(lock, self))
 			return 0;
 	}
-	if (!spin_for_lock(lock, self))
+	if (!spin_for_lock(lock, self, pauses))
 		sleep_for_lock(lock, self);
 	return 0;
 }

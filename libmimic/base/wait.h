@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "libmimic/pause.h"
@@ -83,11 +84,26 @@ void mimic_fence_heavy(void);
 struct mimic_lock {
 	_Atomic uint32_t word;	/* holder, and bit 31: a thread sleeps */
 	_Atomic int cpu;	/* where the holder runs */
+	_Atomic uint32_t turns;	/* times that it was taken */
 };
 
-/* After an attempt that has failed. */
-int mimic_lock_wait(struct mimic_lock *lock, uint32_t self);
+/*
+ * After an attempt that has failed. `pauses`: NULL, or a number that changes when a holder begins to wait for something
+ * else, and will not take the lock again at once.
+ */
+int mimic_lock_wait(struct mimic_lock *lock, uint32_t self, const _Atomic uint32_t *pauses);
 void mimic_lock_wake(struct mimic_lock *lock);
+
+/* By its new holder. A number that stays the same is not written: the store would cost more than the look. */
+static inline void mimic_lock_note(struct mimic_lock *lock)
+{
+	int cpu = mimic_cpu_current();
+
+	if (atomic_load_explicit(&lock->cpu, memory_order_relaxed) != cpu)
+		atomic_store_explicit(&lock->cpu, cpu, memory_order_relaxed);
+	atomic_store_explicit(&lock->turns, atomic_load_explicit(&lock->turns, memory_order_relaxed) + 1,
+			      memory_order_relaxed);
+}
 
 static inline bool mimic_lock_try(struct mimic_lock *lock, uint32_t self)
 {
@@ -96,13 +112,13 @@ static inline bool mimic_lock_try(struct mimic_lock *lock, uint32_t self)
 	if (!atomic_compare_exchange_strong_explicit(&lock->word, &nobody, self,
 						     memory_order_acquire, memory_order_relaxed))
 		return false;
-	atomic_store_explicit(&lock->cpu, mimic_cpu_current(), memory_order_relaxed);
+	mimic_lock_note(lock);
 	return true;
 }
 
 static inline int mimic_lock_acquire(struct mimic_lock *lock, uint32_t self)
 {
-	return mimic_lock_try(lock, self) ? 0 : mimic_lock_wait(lock, self);
+	return mimic_lock_try(lock, self) ? 0 : mimic_lock_wait(lock, self, NULL);
 }
 
 static inline void mimic_lock_release(struct mimic_lock *lock)

@@ -182,6 +182,7 @@ struct embedded_instance {
 
 	/* A thread may be asleep that a post would wake. Read by every post. */
 	_Alignas(128) _Atomic uint32_t sleepers;
+	_Atomic uint32_t pauses;	/* times that a thread began to wait, and left the lock to others */
 	const char *_Atomic report;	/* the device's message, not yet asked for */
 	atomic_bool busy;		/* the model has work that goes on without an access */
 

@@ -64,7 +64,9 @@ static inline int take(struct embedded_instance *instance, uint32_t holder)
 	int error;
 
 	mimic_hold_begin();
-	error = mimic_lock_acquire(&instance->lock, holder);
+	if (mimic_lock_try(&instance->lock, holder))
+		return 0;
+	error = mimic_lock_wait(&instance->lock, holder, &instance->pauses);
 	if (error)
 		mimic_hold_end();
 	return error;
@@ -134,13 +136,15 @@ int mimic_embedded_lock_as(struct embedded_instance *instance, uint32_t holder)
 
 static inline int lock(struct embedded_instance *instance, struct embedded_lane *lane)
 {
-	int error = lock_as(instance, lane->holder);
+	int error = lock_as(instance, lane->holder), cpu;
 
-	if (!error)
-		/* The lock's holder is this thread. */
-		atomic_store_explicit(&lane->cpu, atomic_load_explicit(&instance->lock.cpu, memory_order_relaxed),
-				      memory_order_relaxed);
-	return error;
+	if (error)
+		return error;
+	/* The lock's holder is this thread. */
+	cpu = atomic_load_explicit(&instance->lock.cpu, memory_order_relaxed);
+	if (atomic_load_explicit(&lane->cpu, memory_order_relaxed) != cpu)
+		atomic_store_explicit(&lane->cpu, cpu, memory_order_relaxed);
+	return 0;
 }
 
 int mimic_embedded_lock(struct embedded_instance *instance, struct embedded_lane *lane)

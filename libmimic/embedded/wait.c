@@ -216,6 +216,8 @@ bool mimic_embedded_await(struct embedded_instance *instance, struct embedded_la
 {
 	struct mimic_wait wait = { 0 };
 
+	/* Threads that left the lock to this one need not any more. */
+	atomic_fetch_add_explicit(&instance->pauses, 1, memory_order_relaxed);
 	while (!mimic_embedded_is_over(lane, ticket)) {
 		spin_for(instance, lane, ticket, &wait);
 		if (mimic_embedded_is_over(lane, ticket))

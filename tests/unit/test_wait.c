@@ -179,11 +179,99 @@ static void *acquire_once(void *unused)
 	return NULL;
 }
 
+/* Not on this CPU, if the thread may use another one. */
+static void leave_cpu(int cpu)
+{
+	cpu_set_t others;
+
+	if (sched_getaffinity(0, sizeof(others), &others))
+		return;
+	CPU_CLR(cpu, &others);
+	sched_setaffinity(0, sizeof(others), &others);
+}
+
+#define SECTIONS 20u
+
+static void *take_again_and_again(void *cpu)
+{
+	leave_cpu((int)(uintptr_t)cpu);
+	while (!atomic_load(&got_it)) {
+		if (mimic_lock_acquire(&lock, 3))
+			abort();
+		mimic_lock_release(&lock);
+	}
+	return cpu;
+}
+
+static void a_thread_gets_a_lock_soon_whose_holder_goes_on(void **state)
+{
+	unsigned int soon = 0;
+	pthread_t holder;
+	cpu_set_t cpus;
+
+	(void)state;
+	if (!sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) < 2) {
+		print_message("on one CPU a thread waits for the holder's time slice\n");
+		skip();
+	}
+	atomic_store(&got_it, false);
+	assert_int_equal(pthread_create(&holder, NULL, take_again_and_again,
+					(void *)(uintptr_t)mimic_cpu_current()), 0);
+	/* The number of CPUs is asked again by then; tests before this one were on one. */
+	usleep(120000);
+	/* As if it had run into a section each time. */
+	for (unsigned int i = 0; i < SECTIONS; i++) {
+		uint32_t turns = atomic_load(&lock.turns);
+
+		/* It may sleep since our section. */
+		while (atomic_load(&lock.turns) == turns)
+			;
+		turns = atomic_load(&lock.turns);
+		assert_int_equal(mimic_lock_wait(&lock, 1, NULL), 0);
+		turns = atomic_load(&lock.turns) - turns;
+		mimic_lock_release(&lock);
+		/* Of a time slice there would be a hundred thousand. */
+		soon += turns < 5000;
+	}
+	atomic_store(&got_it, true);
+	pthread_join(holder, NULL);
+	assert_in_range(soon, SECTIONS / 2, SECTIONS);
+}
+
+static void *wait_with_pauses(void *pauses)
+{
+	if (!mimic_lock_try(&lock, 2) && mimic_lock_wait(&lock, 2, pauses))
+		abort();
+	counter++;
+	mimic_lock_release(&lock);
+	return NULL;
+}
+
+static void a_pause_of_the_holder_is_no_release(void **state)
+{
+	static _Atomic uint32_t pauses;
+	pthread_t thread;
+
+	(void)state;
+	counter = 0;
+	assert_int_equal(mimic_lock_acquire(&lock, 1), 0);
+	assert_int_equal(pthread_create(&thread, NULL, wait_with_pauses, &pauses), 0);
+	for (int i = 0; i < 1000; i++) {
+		atomic_fetch_add(&pauses, 1);
+		sched_yield();
+		assert_int_equal(counter, 0);
+	}
+	mimic_lock_release(&lock);
+	pthread_join(thread, NULL);
+	assert_int_equal(counter, 1);
+}
+
 static void a_thread_that_sleeps_for_a_lock_is_woken(void **state)
 {
 	pthread_t thread;
 
 	(void)state;
+	atomic_store(&got_it, false);
 	assert_int_equal(mimic_lock_acquire(&lock, 1), 0);
 	assert_int_equal(pthread_create(&thread, NULL, acquire_once, NULL), 0);
 	/* Far longer than anybody spins. */
@@ -206,6 +294,8 @@ int main(void)
 		cmocka_unit_test(nobody_spins_for_a_peer_on_the_same_cpu),
 		cmocka_unit_test(the_holder_of_a_lock_is_told_of_a_deadlock),
 		cmocka_unit_test(a_lock_lets_one_thread_in_at_a_time),
+		cmocka_unit_test(a_thread_gets_a_lock_soon_whose_holder_goes_on),
+		cmocka_unit_test(a_pause_of_the_holder_is_no_release),
 		cmocka_unit_test(a_thread_that_sleeps_for_a_lock_is_woken),
 	};
 
