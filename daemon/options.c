@@ -188,6 +188,8 @@ static int take_group(void *context, const char *text)
 	line->options.clients.allow_users = line->options.filesystem.allow_users = true;
 	line->options.clients.has_group = true;
 	line->options.clients.group = (gid_t)number;
+	line->options.filesystem.has_group = true;
+	line->options.filesystem.group = (gid_t)number;
 	return 0;
 }
 

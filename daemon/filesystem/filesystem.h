@@ -22,6 +22,7 @@
 #define MIMICD_FILESYSTEM_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct mimicd_filesystem;
 struct mimicd_engine;
@@ -30,6 +31,8 @@ struct mimicd_filesystem_options {
 	const char *path;	/* where it is mounted; NULL: nowhere */
 	bool make_directory;	/* that is the default place: made and removed by us */
 	bool allow_users;	/* other users than ours and root may read it */
+	bool has_group;		/* of them only the members of this group */
+	gid_t group;
 };
 
 /* Mounts it. NULL: it is not wanted, or something failed, which is in the log. */

@@ -11,15 +11,19 @@
 
 /* --- attributes ------------------------------------------------------------------------- */
 
+/* The kernel holds readers to it (default_permissions). */
 static mode_t mode_of(const struct mimicd_filesystem *filesystem, enum mimicd_entry_kind kind)
 {
+	const struct mimicd_filesystem_options *options = &filesystem->options;
 	mode_t mode = S_IFREG | 0444;
 
 	if (kind == MIMICD_ENTRY_CONTROL)
 		return S_IFREG | 0600;
 	if (kind == MIMICD_ENTRY_FOLDER)
 		mode = S_IFDIR | 0555;
-	return filesystem->options.allow_users ? mode : mode & ~(mode_t)0077;
+	if (!options->allow_users)
+		return mode & ~(mode_t)0077;
+	return options->has_group ? mode & ~(mode_t)0007 : mode;
 }
 
 static void fill_attributes(const struct mimicd_filesystem *filesystem, const struct mimicd_node *node,
@@ -30,7 +34,7 @@ static void fill_attributes(const struct mimicd_filesystem *filesystem, const st
 		.st_mode = mode_of(filesystem, node->entry.kind),
 		.st_nlink = node->entry.kind == MIMICD_ENTRY_FOLDER ? 2 : 1,
 		.st_uid = geteuid(),
-		.st_gid = getegid(),
+		.st_gid = filesystem->options.has_group ? filesystem->options.group : getegid(),
 		.st_size = (off_t)node->entry.size,
 		.st_blksize = 4096,
 		.st_atim = filesystem->since,

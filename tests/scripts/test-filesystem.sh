@@ -182,6 +182,20 @@ if [ "$(id -u)" = 0 ] && command -v fusermount3 >/dev/null && may_open; then
 	stop_daemon
 	[ ! -e "$work/others/state" ]
 	result $? "and the end takes the last one"
+	: >"$work/daemon"
+	mkdir "$work/group"
+	"$build/bin/mimicd" --foreground --kernel=off --socket "$work/others/of-group" --devices maple:1 --group 65530 \
+		--state "$work/group" >"$work/daemon" 2>&1 &
+	daemon=$!
+	for _ in $(seq 200); do
+		grep -q '^mimicd: serving' "$work/daemon" && break
+		sleep 0.05
+	done
+	says "daemon" setpriv --reuid=65533 --regid=65533 --groups=65530 cat "$work/group/transport"
+	result $? "a member of --group sees the state"
+	fails setpriv --reuid=65533 --regid=65533 --clear-groups cat "$work/group/transport"
+	result $? "a user who is no member does not"
+	stop_daemon
 	if ! grep -q '^ *user_allow_other' /etc/fuse.conf 2>/dev/null; then
 		# With one line about memory, which an ordinary user cannot make immutable.
 		others_start --allow-users && [ "$(grep -vc "cannot be made immutable" "$work/daemon")" = 2 ] &&
