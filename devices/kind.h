@@ -118,6 +118,23 @@ struct mimic_jobs {
 	void (*limit)(void *job, unsigned int steps);
 };
 
+/*
+ * Credits, of a kind whose stores may wait for another thread of the program (a full queue): how many words
+ * of stores a part of the device takes at once, for certain. While a thread has some, a program's own store
+ * (mimic run) is answered before it takes effect; without, the thread waits in the store for as long
+ * as the device has no room. So a program does not run ahead of a full queue. Credits hold until the thread makes a
+ * store without, or a load that is_for_stores(); no other thread can take from them.
+ */
+struct mimic_credits {
+	/* How many a store takes, and of which part (below MIMIC_KIND_ORDERS). 0: it is never posted so. */
+	unsigned int (*cost)(const struct mimic_access *store, unsigned int *part);
+	/*
+	 * How many the part of a store has for the store's owner. *most: how many it has when it is empty, if another
+	 * thread empties it; else 0. A call of the model that changes nothing, also from inside complete().
+	 */
+	unsigned int (*left)(const struct mimic_model *model, const struct mimic_access *store, unsigned int *most);
+};
+
 /* A table of mimic list: of devices that programs use, or of their contexts, some counters. */
 struct mimic_summary {
 	const char *title;	/* of the first column */
@@ -218,6 +235,8 @@ struct mimic_kind {
 	 * does it before all that it is woken for. Only with posts_stores. NULL: none does.
 	 */
 	bool (*is_operand)(const struct mimic_access *store);
+	/* Which of a program's own stores are posted, and how far. Only with is_for_stores. NULL: none. */
+	const struct mimic_credits *credits;
 	/*
 	 * Where threads cannot be told apart (a virtual machine's loads and stores), stores and loads are two
 	 * threads, so that a load does not wait for a store that the device cannot take yet. Is this a load

@@ -90,8 +90,10 @@ static void do_open(struct mimicd_session *session, const struct mimicd_packet *
 	/* A process that has the device through the kernel maps its node. */
 	if (instance->device_memory.fd >= 0)
 		reply.memory_size = instance->device_memory.size;
-	if (instance->kind->posts_stores)
-		reply.posts_stores = instance->kind->posts_stores(mimicd_instance_parameters(instance));
+	if (instance->kind->credits)
+		reply.posts_stores = MIMIC_POSTS_BY_CREDIT;
+	else if (instance->kind->posts_stores && instance->kind->posts_stores(mimicd_instance_parameters(instance)))
+		reply.posts_stores = MIMIC_POSTS_ALWAYS;
 	mimicd_log(MIMICD_LOG_DEBUG, "process %d (%s) opened %s", (int)session->client.program.pid,
 		   session->client.program.name, instance->name);
 	mimicd_reply(session, packet, &reply, sizeof(reply), 0, instance->device_memory.fd);

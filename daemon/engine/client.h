@@ -50,6 +50,12 @@ struct mimicd_drain {
 	uint64_t left;		/* words that it may still move */
 };
 
+/* A store that is not given to its device yet (credit.h). */
+struct mimicd_credit_wait {
+	uint64_t until;		/* 0: there is none */
+	unsigned int left;	/* credits, when we last looked */
+};
+
 /* By which a thread gives commands. */
 struct mimicd_lane {
 	struct mimicd_client *client;
@@ -76,6 +82,7 @@ struct mimicd_lane {
 	bool retired;		/* no more commands come; posts are still done */
 	bool running;		/* its commands are being executed, further up the stack */
 	bool answered;		/* since the client was last notified */
+	struct mimicd_credit_wait credit_wait;
 
 	/* The rest is of a daemon that can be recovered (step.h). */
 	struct mimicd_lane_record *record;	/* in the window; NULL: there is none */

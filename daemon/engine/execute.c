@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "daemon/engine/credit.h"
+#include "daemon/engine/current.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/stalls.h"
 #include "daemon/engine/step.h"
@@ -52,14 +54,16 @@ static void answer(struct mimicd_lane *lane, const uint64_t *words, size_t count
 /* `count` more of the current command are done. */
 static void advance(struct mimicd_lane *lane, uint32_t count)
 {
-	static const uint64_t acknowledged;
+	uint64_t acknowledged;
 
 	lane->remaining -= count;
 	if (lane->remaining)
 		return;
 	lane->client->commands++;
-	if (lane->command.kind == MIMIC_COMMAND_STORE_ACKNOWLEDGED && !lane->withdrawn)
+	if (mimicd_is_store(lane->command.kind) && mimicd_has_answers(lane->command.kind) && !lane->withdrawn) {
+		acknowledged = mimicd_credit_left(lane);
 		answer(lane, &acknowledged, 1);
+	}
 	lane->withdrawn = false;
 }
 
@@ -104,17 +108,6 @@ void mimicd_lane_park(struct mimicd_lane *lane)
 	mimicd_instance_add_waiter(lane->target->instance, &lane->waiter);
 }
 
-void mimicd_lane_access(const struct mimicd_lane *lane, struct mimic_access *pattern)
-{
-	*pattern = (struct mimic_access){
-		.owner = mimicd_thread_owner(lane->thread),
-		.offset = lane->command.offset,
-		.page = (uint8_t)(lane->target->first_page + lane->command.page),
-		.size = lane->command.size,
-		.is_write = mimicd_is_store(lane->command.kind),
-	};
-}
-
 /* A register that resets is accessed: the waits of the device are over. */
 static void look_for_reset(const struct mimicd_lane *lane, const struct mimic_access *pattern)
 {
@@ -126,20 +119,6 @@ static void look_for_reset(const struct mimicd_lane *lane, const struct mimic_ac
 		mimicd_memory_slot_forget_atomics(&instance->memory);
 }
 
-/* Copies payload out of the ring: the model's copy cannot change under it. */
-static void copy_payload(struct mimicd_lane *lane, uint64_t *values, uint64_t count)
-{
-	uint64_t done = 0;
-
-	while (done < count) {
-		uint64_t piece;
-		const uint64_t *slots = mimic_ring_piece(&lane->commands, done, count - done, &piece);
-
-		memcpy(values + done, slots, piece * sizeof(*values));
-		done += piece;
-	}
-}
-
 /* The model has it already. */
 static void note_flush(const struct mimicd_lane *lane, const struct mimic_access *access)
 {
@@ -149,13 +128,40 @@ static void note_flush(const struct mimicd_lane *lane, const struct mimic_access
 		lane->client->ops->flushed(lane->client);
 }
 
+/* Of `limit` words of the ring. Words moved; 0: there is one store only, or the device takes none of them at once. */
+static uint64_t run_singles(struct mimicd_lane *lane, uint64_t limit, uint64_t now)
+{
+	struct mimic_model *model = lane->target->model;
+	uint64_t values[CHUNK_WORDS], most = lane->target->instance->kind->batch;
+	struct mimic_access pattern;
+	int64_t count;
+	size_t done;
+
+	/* Each is two words, but for the first, whose command has left the ring. */
+	limit = (limit + 1) / 2 < CHUNK_WORDS ? (limit + 1) / 2 : CHUNK_WORDS;
+	count = mimicd_lane_copy_singles(lane, values, limit < most ? limit : most);
+	if (count <= 1)
+		return 0;
+	lane->client->shard->calls++;
+	mimicd_lane_access(lane, &pattern);
+	look_for_reset(lane, &pattern);
+	done = model->ops->store_many(model, &pattern, values, (size_t)count, now);
+	if (!done)
+		return 0;
+	note_flush(lane, &pattern);
+	mimicd_lane_release(lane, 2 * done - 1);
+	lane->client->commands += done - 1;
+	advance(lane, 1);
+	return 2 * done - 1;
+}
+
 /* Stores of the current command, at most `limit`. Words moved, 0: nothing can be now, or -EPROTO. */
 static int64_t run_stores(struct mimicd_lane *lane, uint64_t limit, uint64_t now)
 {
 	uint64_t values[CHUNK_WORDS];
 	struct mimic_access pattern;
 	struct mimic_model *model;
-	uint64_t count, done;
+	uint64_t count, done, allowed = limit;
 	int64_t level;
 
 	if (limit > CHUNK_WORDS)
@@ -173,8 +179,15 @@ static int64_t run_stores(struct mimicd_lane *lane, uint64_t limit, uint64_t now
 		advance(lane, (uint32_t)count);
 		return (int64_t)count;
 	}
+	if (lane->command.kind == MIMIC_COMMAND_STORE && lane->command.count == 1) {
+		done = run_singles(lane, allowed, now);
+		if (done)
+			return (int64_t)done;
+	}
+	if (mimicd_credit_is_awaited(lane, now))
+		return 0;
 	model = lane->target->model;
-	copy_payload(lane, values, count);
+	mimicd_lane_copy_payload(lane, values, count);
 	lane->client->shard->calls++;
 	mimicd_lane_access(lane, &pattern);
 	look_for_reset(lane, &pattern);
@@ -409,6 +422,7 @@ static int fetch(struct mimicd_lane *lane, bool only_posted, uint64_t now)
 		return error;
 	mimicd_lane_release(lane, 1);
 	lane->command = command;
+	lane->credit_wait.until = 0;
 	lane->target = target_of(lane->client, &command);
 	lane->remaining = command.count;
 	if (mimicd_has_answers(command.kind) && lane->cancel_pending) {

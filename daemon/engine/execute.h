@@ -12,9 +12,6 @@
  */
 uint64_t mimicd_lane_run(struct mimicd_lane *lane, uint64_t budget, bool only_posted, uint64_t now);
 
-/* The access of the command that is being executed, but for its data. */
-void mimicd_lane_access(const struct mimicd_lane *lane, struct mimic_access *pattern);
-
 /* Executes the commands of a lane, as far as it goes now, for one turn. */
 void mimicd_lane_drain(struct mimicd_lane *lane);
 /* The same for all lanes of a client. false: the turn was over before; to be called again. */

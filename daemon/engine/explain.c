@@ -3,7 +3,7 @@
 #include "daemon/engine/explain.h"
 
 #include "daemon/engine/client.h"
-#include "daemon/engine/execute.h"
+#include "daemon/engine/current.h"
 #include "daemon/engine/turn.h"
 #include "devices/explain.h"
 

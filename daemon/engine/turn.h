@@ -27,7 +27,8 @@ static inline bool mimicd_has_answers(enum mimic_command_kind kind)
 
 static inline bool mimicd_is_store(enum mimic_command_kind kind)
 {
-	return kind == MIMIC_COMMAND_STORE || kind == MIMIC_COMMAND_STORE_ACKNOWLEDGED;
+	return kind == MIMIC_COMMAND_STORE || kind == MIMIC_COMMAND_STORE_ACKNOWLEDGED ||
+	       kind == MIMIC_COMMAND_STORE_FOR_CREDIT;
 }
 
 /* Its thread waits in a trapped access, or its device does nothing because a person wants it so. */

@@ -130,6 +130,7 @@ const struct mimic_kind mimic_kind_maple = {
 	.counters = counters,
 	.counter_count = MAPLE_COUNTER_COUNT,
 	.may_wait = may_wait,
+	.credits = &maple_credits,
 	.is_for_stores = is_for_stores,
 	.is_flush = is_flush,
 	.retry = maple_model_retry,

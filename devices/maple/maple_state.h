@@ -9,6 +9,7 @@
 #include "mimic/maple_registers.h"
 
 struct maple;
+struct mimic_credits;
 struct side_clock;
 
 /* state.c: see struct mimic_kind */
@@ -27,6 +28,9 @@ void maple_state_registers(const struct maple *m, uint64_t now,
 			   const struct mimic_state_visitor *visitor);
 /* Cycles that a side has waited, or been open and not waited, until now. */
 uint64_t maple_state_clock(const struct side_clock *clock, bool waiting, uint64_t now);
+
+/* credit.c: see struct mimic_kind */
+extern const struct mimic_credits maple_credits;
 
 /* physical.c: see struct mimic_kind */
 extern const struct mimic_physical maple_physical;

@@ -25,6 +25,11 @@ enum mimic_command_kind {
 	MIMIC_COMMAND_STORE_ACKNOWLEDGED = 2,	/* one answer word, 0, when the last is acknowledged */
 	MIMIC_COMMAND_LOAD = 3,		/* `count` answer words */
 	MIMIC_COMMAND_COUNTERS = 4,	/* `count` answer words: the device's counters */
+	/*
+	 * One store that is acknowledged when it has taken effect: the answer is how many words of stores by the same
+	 * thread to the same part of the device take effect at once, for certain (mimic_kind.credits).
+	 */
+	MIMIC_COMMAND_STORE_FOR_CREDIT = 5,
 };
 
 #define MIMIC_COMMAND_COUNT_MAX ((1u << 28) - 1)
@@ -56,7 +61,9 @@ static inline bool mimic_command_unpack(uint64_t word, struct mimic_command *com
 	command->size = (word >> 20) & 0xf;
 	command->offset = (word >> 24) & 0xfff;
 	command->count = (uint32_t)(word >> 36);
-	if (kind < MIMIC_COMMAND_STORE || kind > MIMIC_COMMAND_COUNTERS)
+	if (kind < MIMIC_COMMAND_STORE || kind > MIMIC_COMMAND_STORE_FOR_CREDIT)
+		return false;
+	if (kind == MIMIC_COMMAND_STORE_FOR_CREDIT && command->count != 1)
 		return false;
 	if (command->size != 1 && command->size != 2 && command->size != 4 && command->size != 8)
 		return false;

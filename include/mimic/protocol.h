@@ -94,13 +94,19 @@ struct mimic_open {
 	char name[MIMIC_NAME_MAX];	/* padded with 0 */
 };
 
+enum mimic_posts {
+	MIMIC_POSTS_NEVER = 0,
+	MIMIC_POSTS_ALWAYS = 1,		/* those that may wait (mimic_kind.posts_stores) */
+	MIMIC_POSTS_BY_CREDIT = 2,	/* as far as answers to MIMIC_COMMAND_STORE_FOR_CREDIT say */
+};
+
 struct mimic_open_reply {
 	struct mimic_message header;
 	uint32_t device;		/* number in commands */
 	uint32_t counters;		/* how many the device has */
 	char name[MIMIC_NAME_MAX];	/* "maple" was asked for, "maple3" given */
 	uint64_t memory_size;		/* of the device's memory that programs map; 0, and no descriptor: none */
-	uint32_t posts_stores;		/* 1: a plain store that may wait can be posted (mimic_kind.posts_stores) */
+	uint32_t posts_stores;		/* a program's own stores: enum mimic_posts */
 	uint32_t reserved;
 };
 

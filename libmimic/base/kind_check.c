@@ -143,6 +143,8 @@ static void check_functions(struct check *check, const struct mimic_kind *kind)
 	require(check, !kind->posts_stores || (kind->ordered_posts && kind->order),
 		"it has posts_stores(), and not ordered_posts and order()");
 	require(check, !kind->is_operand || kind->posts_stores, "it has is_operand(), and not posts_stores()");
+	require(check, !kind->credits || (kind->credits->cost && kind->credits->left && kind->is_for_stores),
+		"it has credits, and not cost(), left() and is_for_stores()");
 	require(check, !kind->take_events == !kind->enable_events && !kind->take_events == !kind->enabled_events,
 		"it has some of enable_events(), take_events() and enabled_events(), and not all");
 }

@@ -11,6 +11,7 @@
 
 #include "libmimic/base/error.h"
 #include "libmimic/base/thread.h"
+#include "libmimic/daemon/credit.h"
 #include "libmimic/daemon/device.h"
 #include "libmimic/daemon/lane.h"
 #include "libmimic/daemon/memory.h"
@@ -168,45 +169,62 @@ static void issue(struct daemon_lane *lane, uint64_t words, uint32_t due)
 	mimic_daemon_publish(lane, words);
 }
 
-static int access_once(struct daemon_device *device, struct daemon_lane *lane,
-		       struct mimic_access *access)
+/* Of a program's own store, it may ask for credits. */
+static enum mimic_command_kind kind_of(const struct daemon_device *device, const struct daemon_lane *lane,
+				       const struct mimic_access *access, bool is_plain)
 {
-	bool is_write = access->is_write;
-	uint64_t words;
+	if (is_plain && mimic_daemon_credit_ask(device, lane, access))
+		return MIMIC_COMMAND_STORE_FOR_CREDIT;
+	mimic_daemon_credit_leave(device, lane, access);
+	return access->is_write ? MIMIC_COMMAND_STORE_ACKNOWLEDGED : MIMIC_COMMAND_LOAD;
+}
+
+static int access_once(struct daemon_device *device, struct daemon_lane *lane, struct mimic_access *access,
+		       bool is_plain)
+{
+	unsigned int losses = lane->thread->credit_losses;
+	enum mimic_command_kind kind;
+	uint64_t words, answer;
 	int64_t level;
 	int error = mimic_daemon_wait_room(lane, device->generation, MIMIC_DAEMON_ORDER_WORDS + 2);
 
 	if (error)
 		return error;
+	kind = kind_of(device, lane, access, is_plain);
 	words = mimic_daemon_order_access(device, lane, access);
-	mimic_ring_put(&lane->commands, words++,
-		       pack(device, is_write ? MIMIC_COMMAND_STORE_ACKNOWLEDGED : MIMIC_COMMAND_LOAD,
-			    access, 1));
-	if (is_write)
+	mimic_ring_put(&lane->commands, words++, pack(device, kind, access, 1));
+	if (access->is_write)
 		mimic_ring_put(&lane->commands, words++, access->data);
 	issue(lane, words, 1);
 	level = mimic_daemon_wait_answers(lane, device->generation);
 	if (level < 0)
 		return (int)level;
-	if (!is_write)
-		access->data = mimic_ring_get(&lane->responses, 0);
+	answer = mimic_ring_get(&lane->responses, 0);
 	mimic_ring_release(&lane->responses, 1);
+	if (kind == MIMIC_COMMAND_STORE_FOR_CREDIT && lane->thread->credit_losses == losses)
+		mimic_daemon_credit_give(device, lane, access, answer);
+	if (kind == MIMIC_COMMAND_LOAD)
+		access->data = answer;
 	return check_lost(device, lane);
 }
 
-int mimic_daemon_device_access(struct mimic_device *base, struct mimic_access *access)
+static int access_by_answer(struct daemon_device *device, struct mimic_access *access, bool is_plain)
 {
-	struct daemon_device *device = mimic_daemon_device(base);
 	struct daemon_lane *lane;
 	int error = mimic_daemon_begin(device, access, __builtin_frame_address(0), &lane);
 
 	if (error)
 		return error;
 	do {
-		error = access_once(device, lane, access);
+		error = access_once(device, lane, access, is_plain);
 	} while (error == -EINTR);
 	mimic_daemon_end(lane);
 	return error;
+}
+
+int mimic_daemon_device_access(struct mimic_device *base, struct mimic_access *access)
+{
+	return access_by_answer(mimic_daemon_device(base), access, false);
 }
 
 static void put_payload(struct daemon_lane *lane, uint64_t ahead, const uint64_t *values,
@@ -248,20 +266,14 @@ static int post_piece(struct daemon_device *device, struct daemon_lane *lane,
 	return 0;
 }
 
-static ssize_t post(struct mimic_device *base, const struct mimic_access *pattern, const uint64_t *values,
-		    size_t count, bool quietly)
+static int post_on(struct daemon_device *device, struct daemon_lane *lane, const struct mimic_access *pattern,
+		   const uint64_t *values, size_t count, bool quietly)
 {
-	struct daemon_device *device = mimic_daemon_device(base);
+	int error = check_lost(device, lane);
 	struct mimic_daemon_order order;
-	struct daemon_lane *lane;
 	uint64_t most = POST_WORDS;
 	size_t done = 0;
-	int error;
 
-	error = mimic_daemon_begin(device, pattern, __builtin_frame_address(0), &lane);
-	if (error)
-		return error;
-	error = check_lost(device, lane);
 	/* The daemon wakes a thread that waits for room when half the ring is free. */
 	if (most > (lane->commands.mask + 1) / 2)
 		most = (lane->commands.mask + 1) / 2;
@@ -277,10 +289,45 @@ static ssize_t post(struct mimic_device *base, const struct mimic_access *patter
 	}
 	if (!error)
 		error = mimic_daemon_order_end(device, lane, &order);
-	if (!error)
-		error = check_lost(device, lane);
+	return error ? error : check_lost(device, lane);
+}
+
+static ssize_t post(struct mimic_device *base, const struct mimic_access *pattern, const uint64_t *values,
+		    size_t count, bool quietly)
+{
+	struct daemon_device *device = mimic_daemon_device(base);
+	struct mimic_access store = *pattern;
+	struct daemon_lane *lane;
+	int error = mimic_daemon_begin(device, pattern, __builtin_frame_address(0), &lane);
+
+	if (error)
+		return error;
+	store.is_write = 1;
+	mimic_daemon_credit_leave(device, lane, &store);
+	error = post_on(device, lane, pattern, values, count, quietly);
 	mimic_daemon_end(lane);
 	return error ? error : (ssize_t)count;
+}
+
+/* -EAGAIN: it has no credits. */
+static int post_by_credit(struct daemon_device *device, const struct mimic_access *store)
+{
+	struct daemon_lane *lane;
+	unsigned int losses;
+	int error = mimic_daemon_begin(device, store, __builtin_frame_address(0), &lane);
+
+	if (error)
+		return error;
+	losses = lane->thread->credit_losses;
+	error = mimic_daemon_credit_take(device, lane, store) ?
+		post_on(device, lane, store, &store->data, 1, false) : -EAGAIN;
+	if (!error && lane->thread->credit_losses != losses) {
+		/* A signal handler came in between, and what we took may have been used up: until nothing is in the ring. */
+		mimic_daemon_credits_drop(lane->thread);
+		error = mimic_daemon_wait_room(lane, device->generation, lane->commands.mask + 1);
+	}
+	mimic_daemon_end(lane);
+	return error;
 }
 
 ssize_t mimic_daemon_device_post(struct mimic_device *base, const struct mimic_access *pattern,
@@ -292,9 +339,15 @@ ssize_t mimic_daemon_device_post(struct mimic_device *base, const struct mimic_a
 static int daemon_store(struct mimic_device *base, struct mimic_access *store)
 {
 	const struct mimic_kind *kind = base->kind;
+	struct daemon_device *device = mimic_daemon_device(base);
 	ssize_t posted;
+	int error;
 
-	if (!kind->posts_stores || !mimic_daemon_device(base)->posts_stores || !kind->may_wait(store))
+	if (kind->credits && device->posts_stores == MIMIC_POSTS_BY_CREDIT) {
+		error = post_by_credit(device, store);
+		return error == -EAGAIN ? access_by_answer(device, store, true) : error;
+	}
+	if (!kind->posts_stores || device->posts_stores != MIMIC_POSTS_ALWAYS || !kind->may_wait(store))
 		return mimic_daemon_device_access(base, store);
 	posted = post(base, store, &store->data, 1, kind->is_operand && kind->is_operand(store));
 	return posted < 0 ? (int)posted : 0;
@@ -366,6 +419,8 @@ static ssize_t read_many(struct daemon_device *device, enum mimic_command_kind k
 		error = mimic_daemon_wait_room(lane, device->generation, MIMIC_DAEMON_ORDER_WORDS + 1);
 		if (error)
 			break;
+		if (kind == MIMIC_COMMAND_LOAD)
+			mimic_daemon_credit_leave(device, lane, pattern);
 		words = kind == MIMIC_COMMAND_LOAD ? mimic_daemon_order_access(device, lane, pattern) : 0;
 		mimic_ring_put(&lane->commands, words, pack(device, kind, pattern, piece));
 		issue(lane, words + 1, piece);

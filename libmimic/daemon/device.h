@@ -15,7 +15,7 @@ struct daemon_device {
 	uint32_t generation;	/* of the session (libmimic/daemon/session.h) */
 	uint8_t number;
 	uint32_t counters;
-	bool posts_stores;	/* mimic_kind.posts_stores() of the daemon's parameters */
+	uint32_t posts_stores;	/* enum mimic_posts, by the daemon's parameters */
 	struct mimic_descriptor memory;	/* the device's; none: it has none, or it is the kernel's to map */
 	size_t memory_size;
 	/*

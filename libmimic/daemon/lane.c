@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "libmimic/base/thread.h"
+#include "libmimic/daemon/credit.h"
 #include "libmimic/daemon/device.h"
 #include "libmimic/daemon/session.h"
 
@@ -40,6 +41,7 @@ static void reset_thread(struct daemon_thread *thread, uint32_t generation)
 {
 	for (unsigned int i = 0; i < MIMIC_LANE_LEVELS; i++)
 		unmap_lane(thread, &thread->lanes[i]);
+	mimic_daemon_credits_drop(thread);
 	thread->number = 0;
 	thread->depth = 0;
 	thread->generation = generation;
@@ -151,6 +153,7 @@ static void clear_abandoned(struct daemon_thread *thread, struct daemon_lane *la
 
 	if (!lane->memory)
 		return;
+	mimic_daemon_credits_drop(thread);
 	withdraw(thread, lane);
 	if (lane->state == DAEMON_LANE_BUSY) {
 		/* Half a command may be in the ring: begin anew. Commands that were published before are still done. */

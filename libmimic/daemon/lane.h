@@ -49,12 +49,22 @@ struct daemon_lane {
 	const struct mimic_access *pattern;
 };
 
+/* Of one device (credit.h). */
+#define DAEMON_CREDIT_DEVICES 4
+
+struct daemon_credit {
+	uint32_t number;	/* the device's */
+	uint64_t parts;		/* a byte for each */
+};
+
 struct daemon_thread {
 	struct daemon_thread *older;	/* of a session that is gone, with operations that may not be over */
 	uint32_t generation;	/* of the session that the lanes belong to */
 	uint32_t number;	/* the daemon's; 0: it has no lane yet */
 	volatile unsigned int depth;	/* operations in progress, the outermost has lanes[0] */
 	struct daemon_lane lanes[MIMIC_LANE_LEVELS];
+	struct daemon_credit credits[DAEMON_CREDIT_DEVICES];
+	volatile unsigned int credit_losses;	/* how often something took all of them away */
 };
 
 /*

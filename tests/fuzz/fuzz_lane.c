@@ -76,7 +76,8 @@ static bool breaks_a_rule(const struct lane *lane, uint64_t *answers)
 		}
 		if (!mimic_command_unpack(lane->words[i++], &command) || command.device >= DEVICES)
 			return true;
-		if (command.kind == MIMIC_COMMAND_STORE || command.kind == MIMIC_COMMAND_STORE_ACKNOWLEDGED)
+		if (command.kind == MIMIC_COMMAND_STORE || command.kind == MIMIC_COMMAND_STORE_ACKNOWLEDGED ||
+		    command.kind == MIMIC_COMMAND_STORE_FOR_CREDIT)
 			i += command.count;
 		if (command.kind == MIMIC_COMMAND_STORE)
 			continue;

@@ -123,9 +123,9 @@ static void a_kick_of_a_session_that_has_ended_is_nobody_s(void **state)
 static void words_that_are_no_commands_end_the_session(void **state)
 {
 	const uint64_t words[] = {
-		0, ~0ull, command_word(0, 0, 4, 1), command_word(5, 0, 4, 1), command_word(0xff, 0, 4, 1),
+		0, ~0ull, command_word(0, 0, 4, 1), command_word(6, 0, 4, 1), command_word(0xff, 0, 4, 1),
 		command_word(MIMIC_COMMAND_LOAD, 0, 0, 1), command_word(MIMIC_COMMAND_LOAD, 0, 3, 1),
-		command_word(MIMIC_COMMAND_LOAD, 0, 4, 0),
+		command_word(MIMIC_COMMAND_LOAD, 0, 4, 0), command_word(MIMIC_COMMAND_STORE_FOR_CREDIT, 0, 4, 2),
 	};
 
 	(void)state;

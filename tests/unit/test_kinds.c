@@ -145,6 +145,45 @@ static void required_functions_must_be_there(void **state)
 	}
 }
 
+static unsigned int no_cost(const struct mimic_access *store, unsigned int *part)
+{
+	(void)store;
+	*part = 0;
+	return 0;
+}
+
+static unsigned int none_left(const struct mimic_model *model, const struct mimic_access *store, unsigned int *most)
+{
+	(void)model;
+	(void)store;
+	*most = 0;
+	return 0;
+}
+
+static bool no_load(const struct mimic_access *load)
+{
+	(void)load;
+	return false;
+}
+
+static void credits_need_all_of_their_functions(void **state)
+{
+	struct mimic_credits credits = { no_cost, none_left };
+	const char *expected = "it has credits, and not cost(), left() and is_for_stores()";
+	struct mimic_kind kind;
+
+	(void)state;
+	small_kind(&kind);
+	kind.credits = &credits;
+	expect_refused(&kind, expected);
+	kind.is_for_stores = no_load;
+	assert_true(mimic_kind_is_valid(&kind, reason, sizeof(reason)));
+	credits.cost = NULL;
+	expect_refused(&kind, expected);
+	credits = (struct mimic_credits){ .cost = no_cost };
+	expect_refused(&kind, expected);
+}
+
 static void keys_lie_in_the_parameters_and_are_there_once(void **state)
 {
 	struct mimic_key keys[] = { { "depth", 0, 0 }, { "width", 8, 0 } };
@@ -296,6 +335,7 @@ int main(void)
 		cmocka_unit_test(the_name_of_a_kind_that_is_there_is_refused),
 		cmocka_unit_test(the_sizes_of_a_kind_have_limits),
 		cmocka_unit_test(required_functions_must_be_there),
+		cmocka_unit_test(credits_need_all_of_their_functions),
 		cmocka_unit_test(keys_lie_in_the_parameters_and_are_there_once),
 		cmocka_unit_test(a_counter_needs_a_name),
 		cmocka_unit_test(registers_lie_on_pages_of_the_device),

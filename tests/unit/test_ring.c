@@ -192,7 +192,9 @@ static void words_that_are_no_command_are_refused(void **state)
 	(void)state;
 	assert_true(mimic_command_unpack(0x1000400001ull | 1ull << 36, &command));
 	assert_false(mimic_command_unpack(0, &command));
-	assert_false(mimic_command_unpack(1ull << 36 | 4 << 20 | 5, &command));	/* kind */
+	assert_true(mimic_command_unpack(1ull << 36 | 4 << 20 | 5, &command));
+	assert_false(mimic_command_unpack(2ull << 36 | 4 << 20 | 5, &command));	/* credits are for one store */
+	assert_false(mimic_command_unpack(1ull << 36 | 4 << 20 | 6, &command));	/* kind */
 	assert_false(mimic_command_unpack(1ull << 36 | 4 << 20 | 0, &command));
 	assert_false(mimic_command_unpack(1ull << 36 | 3 << 20 | 1, &command));	/* size */
 	assert_false(mimic_command_unpack(1ull << 36 | 0 << 20 | 1, &command));
