@@ -84,6 +84,8 @@ static uint32_t wait_for_bell(struct mimicd_errand_helper *helper)
 	uint32_t bell = NOTHING;
 
 	mimic_spin_start(&spin, spin_of(helper->errands), spin_of(helper->errands));
+	if (spin.end)
+		mimic_yield(&helper->errands->yields);
 	while (atomic_load_explicit(&helper->bell, memory_order_acquire) == NOTHING && spin.end &&
 	       mimic_spin_step_yielding(&spin, &helper->errands->yields))
 		;
@@ -217,6 +219,8 @@ static int wait_for(struct mimicd_errands *errands, struct mimicd_errand *errand
 	struct mimic_spin spin;
 
 	mimic_spin_start(&spin, spin_of(errands), spin_of(errands));
+	if (spin.end)
+		mimic_yield(&errands->yields);
 	while (!is_over(errand) && spin.end && mimic_spin_step_yielding(&spin, &errands->yields))
 		;
 	if (!atomic_compare_exchange_strong(&errand->state, &sent, AWAITED))
