@@ -57,6 +57,14 @@ static int take_memory(struct daemon_device *device, int fd, uint64_t size)
 	return 0;
 }
 
+/* `mimic run --no-post`. */
+static bool may_post(void)
+{
+	const char *value = secure_getenv("MIMIC_POST");
+
+	return !value || strcmp(value, "0");
+}
+
 static int request_open(struct daemon_device *device, const char *name)
 {
 	struct mimic_open message = { 0 };
@@ -84,7 +92,7 @@ static int request_open(struct daemon_device *device, const char *name)
 	}
 	device->number = (uint8_t)reply.device;
 	device->counters = reply.counters;
-	device->posts_stores = reply.posts_stores;
+	device->posts_stores = may_post() ? reply.posts_stores : 0;
 	strcpy(device->base.name, reply.name);
 	return take_memory(device, request.reply_fd, reply.memory_size);
 }

@@ -21,6 +21,7 @@
 static const char *const kept_names[] = {
 	"MIMIC_TRANSPORT",   "MIMIC_SOCKET", "MIMIC_CONFIG",	 "MIMIC_DEVICES",
 	"MIMIC_SYNCHRONOUS", "MIMIC_PATCH",  "MIMIC_PATCH_STAT", "MIMIC_PERF_MAP",
+	"MIMIC_POST",
 };
 #define KEPT (sizeof(kept_names) / sizeof(kept_names[0]))
 static const char *kept[KEPT];

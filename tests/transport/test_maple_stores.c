@@ -141,6 +141,33 @@ static void stores_wait_for_no_answer_while_their_queue_has_room(void **state)
 	expect(0, 100, 32);
 }
 
+static int setup_without_posts(void **state)
+{
+	int error;
+
+	setenv("MIMIC_POST", "0", 1);
+	error = daemon_device_setup(state);
+	unsetenv("MIMIC_POST");
+	return error;
+}
+
+/* `mimic run --no-post`. */
+static void without_posts_each_store_waits_for_its_answer(void **state)
+{
+	bool waited;
+
+	(void)state;
+	served_init(WORDS_32);
+	served_open_both(0);
+	produce(0, 100, 1);
+	stop_daemon();
+	produce(0, 101, 1);
+	waited = went_on;
+	let_daemon_go_on();
+	assert_true(waited);
+	expect(0, 100, 2);
+}
+
 /* They come to the device in one call, as far as they are the same. */
 static void stores_of_several_registers_keep_their_order(void **state)
 {
@@ -486,6 +513,8 @@ int main(void)
 	cmocka_unit_test_setup_teardown(name, daemon_device_setup, daemon_device_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(stores_wait_for_no_answer_while_their_queue_has_room),
+		cmocka_unit_test_setup_teardown(without_posts_each_store_waits_for_its_answer,
+						setup_without_posts, daemon_device_teardown),
 		TEST(stores_of_several_registers_keep_their_order),
 		TEST(a_thread_waits_in_the_store_that_finds_its_queue_full),
 		TEST(a_store_of_two_words_costs_two),

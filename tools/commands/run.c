@@ -28,6 +28,8 @@ static const char usage[] =
 	"                     reset, with --pid (embedded)\n"
 	"  --no-patch         leave PROGRAM's text alone: each access of a device is a trap. Else an\n"
 	"                     instruction that has trapped is replaced by a jump to code of the library\n"
+	"  --no-post          each store waits for mimicd's answer, also one that the device surely\n"
+	"                     takes at once; for comparisons (daemon)\n"
 	"  --stat             say on stderr at the end how many instructions trapped, how they were\n"
 	"                     replaced, which were not and why, and how many accesses each way had\n"
 	"  --timeout SECONDS  ends the program after so long, and first prints why its threads wait;\n"
@@ -47,6 +49,7 @@ static int parse_options(int argc, char **argv, struct run_options *options, con
 	const struct mimic_option list[] = {
 		RUN_OPTIONS(options),
 		{ .name = "no-patch", .flag = &options->only_traps },
+		{ .name = "no-post", .flag = &options->no_posts },
 		{ .name = "stat", .flag = &options->shows_traps },
 		{ .name = "timeout", .value = timeout },
 		{ .name = "perf-map", .flag = &options->names_for_perf },

@@ -303,6 +303,8 @@ static void set_environment(const struct run_options *options, const char *libra
 		setenv("MIMIC_DEVICES", options->devices, 1);
 	if (options->synchronous)
 		setenv("MIMIC_SYNCHRONOUS", "1", 1);
+	if (options->no_posts)
+		setenv("MIMIC_POST", "0", 1);
 	if (options->only_traps)
 		setenv("MIMIC_PATCH", "0", 1);
 	if (options->shows_traps)

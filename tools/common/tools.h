@@ -104,6 +104,7 @@ struct run_options {
 	bool synchronous;	/* kinds that have such a mode: a command is over before its store is answered */
 	bool shows_state;	/* the devices in the program */
 	bool only_traps; /* no instruction of the program is replaced */
+	bool no_posts;	/* each store waits for the daemon's answer */
 	bool shows_traps; /* at the end: which instructions trapped */
 	bool names_for_perf; /* at the end: a file with the names of the code that replaces instructions */
 	bool on_kernel;		/* the nodes are the kernel's own */
