@@ -169,6 +169,12 @@ static int create_contexts(struct mimicd_instance *instance, const void *paramet
 	return 0;
 }
 
+static uint64_t on_now(void *context)
+{
+	(void)context;
+	return mimic_now();
+}
+
 static void fill_host(struct mimicd_instance *instance, struct mimic_host *host)
 {
 	*host = (struct mimic_host){
@@ -179,6 +185,7 @@ static void fill_host(struct mimicd_instance *instance, struct mimic_host *host)
 		.page_fault = page_fault,
 		.context_fault = context_fault,
 		.memory_of = memory_of,
+		.now = on_now,
 	};
 	instance->memory.can_wait = instance->kind->retry;
 	instance->memory.device = instance->name;

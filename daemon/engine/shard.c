@@ -29,10 +29,24 @@ void mimicd_shard_destroy(struct mimicd_shard *shard)
 	free(shard->lanes);
 }
 
+static void note_now(struct mimicd_shard *shard, uint64_t now)
+{
+	shard->now = now;
+	mimicd_stalls_look(shard, now);
+}
+
 static void look_at_clock(struct mimicd_shard *shard)
 {
-	shard->now = mimic_now();
-	mimicd_stalls_look(shard, shard->now);
+	note_now(shard, mimic_now());
+}
+
+/* For the lane's next command. A model that asks for the time itself, if it needs it, has an older one. */
+static void look_at_clock_for(struct mimicd_shard *shard, const struct mimicd_lane *lane)
+{
+	if (lane->target && lane->target->model->ops->asks_now)
+		note_now(shard, mimic_now_recent(&shard->recent));
+	else
+		look_at_clock(shard);
 }
 
 bool mimicd_shard_has_work(struct mimicd_shard *shard)
@@ -152,7 +166,7 @@ static bool run_client(struct mimicd_client *client, bool *is_over)
 		struct mimicd_lane *next = lane->next ? lane->next : client->lanes;
 
 		if (mimicd_lane_has_work(lane)) {
-			look_at_clock(shard);
+			look_at_clock_for(shard, lane);
 			if (shard->turn_end && shard->now >= shard->turn_end) {
 				*is_over = true;
 				break;

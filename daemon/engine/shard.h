@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libmimic/base/clock.h"
 #include "libmimic/base/wait.h"
 
 struct mimicd_engine;
@@ -33,6 +34,7 @@ struct mimicd_shard {
 	unsigned int nesting;		/* lanes that are being executed, one by an order of the other */
 	uint64_t calls;			/* of models, counted from 1: bytes read ahead are of one */
 	uint64_t now;			/* time of the last work, for spinning */
+	struct mimic_recent recent;	/* for models that ask for the time themselves */
 	uint64_t seen;			/* when its thread, awake, last looked at the clock */
 	uint64_t stalls_until;		/* work for users is timed (stalls.h); 0: it is not */
 	uint64_t stalls_counted;	/* time of that in all, and of waits for errands */
