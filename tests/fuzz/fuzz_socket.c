@@ -42,7 +42,8 @@ static const struct {
 	[5] = { 24, 16, 0 }, [6] = { 24, 16, 0 }, [7] = { 24, 16, 0 }, [8] = { 40, 16, 1 },
 	[9] = { 40, 16, 0 }, [10] = { 16, 24, 0 }, [11] = { 32, 48, 0 },
 	[12] = { 48, 16, 0 }, [13] = { 56, 16, 0 }, [14] = { 32, 16, 1 },
-	[15] = { 56, 24, 0 }, [16] = { 48, 16, 0 }, [17] = { 48, 16, 0 },
+	[15] = { 56, 24, 0 }, [16] = { 48, 16, 0 }, [17] = { 48, 16, 0 }, [18] = { 16, 16, 1 },
+	[19] = { 16, 16, 1 }, [20] = { 24, 240, 0 }, [21] = { 48, 24, 0 }, [22] = { 56, 256, 1 },
 };
 
 #define TYPES (sizeof(sizes) / sizeof(sizes[0]))
@@ -138,9 +139,10 @@ static bool is_refused(const struct client *client, const uint8_t *packet, unsig
 		memcpy(&reserved, packet + 28, sizeof(reserved));
 	else if (header.type == 4)
 		memcpy(&reserved, packet + 28, sizeof(reserved));
-	else if (header.type == 13 || header.type == 15)
+	else if (header.type == 13 || header.type == 15 || header.type == 22)
 		memcpy(&reserved, packet + 52, sizeof(reserved));
-	else if (header.type == 3 || (header.type >= 5 && header.type <= 7) || header.type == 14)
+	else if (header.type == 3 || (header.type >= 5 && header.type <= 7) || header.type == 14 ||
+		 header.type == 20)
 		memcpy(&reserved, packet + 20, sizeof(reserved));
 	return header.flags || header.error || reserved ||
 	       (fds != sizes[header.type].fds && !(header.type == 14 && !fds)) ||
