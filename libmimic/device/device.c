@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "libmimic/base/error.h"
+#include "libmimic/base/fork.h"
 #include "libmimic/base/kinds.h"
 #include "libmimic/base/patience.h"
 #include "libmimic/base/plugin.h"
@@ -73,6 +74,12 @@ static void after_fork(void)
 	if (registered)
 		registered->after_fork();
 	registered = NULL;
+}
+
+void mimic_fork_happened(void)
+{
+	if (fork_is_watched)
+		after_fork();
 }
 
 void mimic_transport_register(const struct mimic_transport_ops *ops)

@@ -40,5 +40,5 @@ __attribute__((constructor)) static void start(void)
 	mimic_preload_patch_start();
 	mimic_preload_perf_start();
 	mimic_preload_signals_start();
-	mimic_preload_threads_start();
+	mimic_preload_fork_start();
 }

@@ -277,10 +277,14 @@ void mimic_preload_pass_on_report(struct mimic_device *device);
 /* Is the main program not position independent? */
 bool mimic_preload_program_is_fixed(void);
 
-/* --- exec.c, threads.c ------------------------------------------------------------ */
+/* --- exec.c, fork.c, threads.c ------------------------------------------------------ */
 
 void mimic_preload_exec_remember_environment(void);
-void mimic_preload_threads_start(void);
+void mimic_preload_fork_start(void);
+/* A system call by which the process gets a child with a copy of its memory, on the same stack. Its result. */
+long mimic_preload_fork_by_call(long number, const long *arguments);
+/* In the child. */
+void mimic_preload_threads_after_fork(void);
 /* Makes this thread ready for accesses, from the fault handler too. Cheap when done before. */
 void mimic_preload_threads_attach(void);
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -17,15 +18,18 @@
 #include "patch.h"
 #include "preload.h"
 
-static long pass(long number, const long *a)
+static long result_of(long result)
 {
-	long result = mimic_raw_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-
 	if (result < 0 && result > -4096) {
 		errno = (int)-result;
 		return -1;
 	}
 	return result;
+}
+
+static long pass(long number, const long *a)
+{
+	return result_of(mimic_raw_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]));
 }
 
 /* From now on a system call that the program does not know of may end it. */
@@ -99,6 +103,15 @@ EXPORT long syscall(long number, ...)
 		a[i] = va_arg(list, long);
 	va_end(list);
 	switch (number) {
+#ifdef SYS_fork
+	case SYS_fork:
+		return result_of(mimic_preload_fork_by_call(number, a));
+#endif
+	case SYS_clone:
+		/* With a stack it comes back on another one than ours: no program can use that. */
+		if (a[0] & (CLONE_VM | CLONE_VFORK) || a[1])
+			return pass(number, a);
+		return result_of(mimic_preload_fork_by_call(number, a));
 #ifdef SYS_open
 	case SYS_open:
 		return open((const char *)a[0], (int)a[1], (mode_t)a[2]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Threads and fork. */
+/* Threads. */
 #include <pthread.h>
 
 #include "libmimic/base/hold.h"
@@ -37,31 +37,7 @@ EXPORT int pthread_setcanceltype(int type, int *before)
 	return error;
 }
 
-static struct mimic_preload_lock fork_lock;
-
-static void before_fork(void)
+void mimic_preload_threads_after_fork(void)
 {
-	mimic_preload_lock(&fork_lock);
-	mimic_preload_patch_before_fork();
-}
-
-static void after_fork_in_parent(void)
-{
-	mimic_preload_patch_after_fork();
-	mimic_preload_unlock(&fork_lock);
-}
-
-static void after_fork_in_child(void)
-{
-	mimic_preload_patch_after_fork();
-	mimic_preload_accesses_after_fork();
-	mimic_preload_files_after_fork();
-	mimic_preload_mappings_after_fork();
 	is_attached = false;
-	mimic_preload_unlock(&fork_lock);
-}
-
-void mimic_preload_threads_start(void)
-{
-	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
