@@ -9,7 +9,8 @@ uint64_t mimicd_journal_places_left, mimicd_journal_replies_left;
 
 void mimicd_journal_kill(void)
 {
-	/* As abrupt as a signal, and allowed in the sandbox. */
+	kill(getpid(), SIGKILL);
+	/* The sandbox does not allow that, and this is as abrupt. */
 	_exit(128 + SIGKILL);
 }
 

@@ -52,7 +52,7 @@ a_takeover_that_is_killed_is_made_again()
 	rc=$?
 	kill "$supervisor"
 	wait "$supervisor"
-	[ $rc = 0 ] && grep -q yes "$work/output" && [ "$(grep -c 'ended with status 137' "$work/log")" = 2 ]
+	[ $rc = 0 ] && grep -q yes "$work/output" && [ "$(grep -c 'ended with status 137\|was killed by signal 9' "$work/log")" = 2 ]
 }
 a_takeover_that_is_killed_is_made_again
 result $? a_takeover_that_is_killed_is_made_again

@@ -77,7 +77,7 @@ static int run(uint64_t generation, const char *place, int *fd)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	close(passed[0]);
 	close(passed[1]);
-	return WEXITSTATUS(status);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 static void check_whole(const struct state *state)
