@@ -346,6 +346,12 @@ int mimicd_session_connect(struct mimicd_clients *clients, const struct mimicd_b
 	return 0;
 }
 
+static void close_if_open(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
 int mimicd_session_adopt(struct mimicd_clients *clients, const struct mimicd_adopted_session *adopted,
 			 struct mimicd_session **session)
 {
@@ -358,9 +364,19 @@ int mimicd_session_adopt(struct mimicd_clients *clients, const struct mimicd_ado
 		.number = adopted->number,
 	};
 
-	if (adopted->socket < 0 || adopted->event_fd < 0 || (adopted->is_visible && adopted->pidfd < 0))
-		return -ENOENT;
-	return create(clients, adopted->socket, &peer, session);
+	int error;
+
+	if (adopted->socket >= 0 && adopted->event_fd >= 0 && (!adopted->is_visible || adopted->pidfd >= 0)) {
+		error = create(clients, adopted->socket, &peer, session);
+	} else {
+		close_if_open(adopted->event_fd);
+		close_if_open(adopted->pidfd);
+		error = -ENOENT;
+	}
+	/* Its program is not to wait for ever. */
+	if (error)
+		close_if_open(adopted->socket);
+	return error;
 }
 
 void mimicd_session_destroy(struct mimicd_session *session)
