@@ -15,6 +15,7 @@ static int descriptor_of(const struct mimicd_session *session, const struct mimi
 	const struct mimic_open_reply *open = (const struct mimic_open_reply *)reply;
 	const struct mimic_lane_reply *lane_reply = (const struct mimic_lane_reply *)reply;
 	const struct mimicd_lane *lane;
+	const struct mimicd_instance *instance;
 
 	if (reply->error)
 		return -1;
@@ -22,8 +23,8 @@ static int descriptor_of(const struct mimicd_session *session, const struct mimi
 	case MIMIC_MESSAGE_HELLO:
 		return session->event_fd;
 	case MIMIC_MESSAGE_OPEN:
-		return session->client.devices[open->device].instance ?
-		       session->client.devices[open->device].instance->device_memory.fd : -1;
+		instance = open->device < MIMIC_SESSION_DEVICES ? session->client.devices[open->device].instance : NULL;
+		return instance ? instance->device_memory.fd : -1;
 	case MIMIC_MESSAGE_LANE:
 		lane = mimicd_lane_find((struct mimicd_client *)(uintptr_t)&session->client, lane_reply->lane);
 		return lane ? lane->fd : -1;
@@ -34,7 +35,7 @@ static int descriptor_of(const struct mimicd_session *session, const struct mimi
 
 bool mimicd_session_answers_again(struct mimicd_session *session, const struct mimicd_packet *packet)
 {
-	_Alignas(8) char reply[MIMIC_MESSAGE_MAX];
+	_Alignas(8) char reply[MIMIC_MESSAGE_MAX] = { 0 };
 	const struct mimic_message *header = (const struct mimic_message *)reply;
 
 	if (!mimicd_journal_is_on() || !session->reply_size || packet->header.sequence != session->sequence)

@@ -462,6 +462,12 @@ static bool has_its_descriptors(const struct mimicd_packet *packet)
 	return packet->header.type == MIMIC_MESSAGE_EVENTFD && !packet->fd_count;
 }
 
+bool mimicd_packet_is_whole(const struct mimicd_packet *packet)
+{
+	return !find_damage(packet) && packet->header.type && packet->header.type < MIMIC_MESSAGE_TYPES &&
+	       packet->length == mimicd_message_types[packet->header.type].size && has_its_descriptors(packet);
+}
+
 static void handle(struct mimicd_session *session, const struct mimicd_packet *packet)
 {
 	const struct mimic_message *header = &packet->header;

@@ -438,12 +438,24 @@ int mimicd_client_give(struct mimicd_client *client, uint32_t number, struct mim
 	return 0;
 }
 
+/* No other client has it already. */
+static bool has_room_for_adopted(const struct mimicd_instance *instance, uint32_t context)
+{
+	if (!instance->kind->contexts)
+		return !instance->client;
+	return context < instance->context_count && !instance->contexts[context].client;
+}
+
 int mimicd_client_adopt(struct mimicd_client *client, const struct mimicd_adopted_slot *adopted)
 {
 	struct mimicd_device_slot *slot = &client->devices[adopted->number];
 	struct mimicd_instance *instance = adopted->instance;
-	int error = instance ? mimicd_quota_take(client->user, MIMICD_QUOTA_devices, 1) : 0;
+	int error;
 
+	if (slot->instance || slot->closed || slot->lost || slot->closing ||
+	    (instance && !has_room_for_adopted(instance, adopted->context)))
+		return -EINVAL;
+	error = instance ? mimicd_quota_take(client->user, MIMICD_QUOTA_devices, 1) : 0;
 	if (error)
 		return error;
 	if (instance && instance->kind->contexts) {

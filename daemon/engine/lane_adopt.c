@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/engine/engine.h"
@@ -11,6 +12,7 @@
 #include "daemon/engine/lane.h"
 #include "daemon/engine/placement.h"
 #include "daemon/engine/step.h"
+#include "daemon/engine/turn.h"
 
 int mimicd_thread_adopt(struct mimicd_client *client, uint32_t number, uint64_t owner, bool is_gone)
 {
@@ -46,7 +48,36 @@ static int go_on_with_rings(struct mimicd_lane *lane, const struct mimicd_lane_r
 	/* The program may be reading the copy of the words that are shown: the next ones go into the other. */
 	responses->turn = atomic_load_explicit(&responses->ring->recent[0].end, memory_order_relaxed) == shown;
 	lane->unpublished = record->responses - shown;
-	return 0;
+	return lane->unpublished > responses->mask + 1 ? -EPROTO : 0;
+}
+
+/* Answers that are still to come. */
+static uint32_t answers_left(const struct mimicd_lane_record *record)
+{
+	if (!mimicd_has_answers(record->command.kind))
+		return 0;
+	return mimicd_is_store(record->command.kind) ? 1 : record->remaining;
+}
+
+/* Its command was judged when it came; a record that is damaged has another one. */
+static int check_command(const struct mimicd_lane *lane, const struct mimicd_lane_record *record)
+{
+	const struct mimic_ring_end *responses = &lane->responses;
+	const struct mimicd_device_slot *slot = record->has_target ? &lane->client->devices[record->target] : NULL;
+	struct mimic_command command;
+
+	if (!record->remaining)
+		return record->parked ? -EPROTO : 0;
+	if (!mimic_command_unpack(mimic_command_pack(&record->command), &command) ||
+	    command.kind != record->command.kind || command.page != record->command.page ||
+	    command.size != record->command.size || command.offset != record->command.offset ||
+	    record->remaining > command.count)
+		return -EPROTO;
+	if (answers_left(record) > responses->mask + 1 - (responses->position - responses->peer))
+		return -EPROTO;
+	if (slot && slot->instance && command.page >= slot->pages)
+		return -EPROTO;
+	return record->parked && lane->thread->parked ? -EPROTO : 0;
 }
 
 static void go_on_with_command(struct mimicd_lane *lane, const struct mimicd_lane_record *record)
@@ -68,13 +99,18 @@ int mimicd_lane_adopt(struct mimicd_client *client, uint32_t thread, uint32_t le
 		      const struct mimicd_lane_record *record)
 {
 	size_t size = mimic_lane_size(MIMIC_LANE_COMMAND_WORDS, MIMIC_LANE_RESPONSE_WORDS);
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	struct mimicd_lane_place place = { memory, MIMIC_LANE_COMMAND_WORDS, MIMIC_LANE_RESPONSE_WORDS };
+	struct mimicd_lane_place place = { NULL, MIMIC_LANE_COMMAND_WORDS, MIMIC_LANE_RESPONSE_WORDS };
 	struct mimicd_lane *lane;
+	struct stat status;
+	void *memory;
 	int error;
 
+	if (fstat(fd, &status) < 0 || (uint64_t)status.st_size != size)
+		return -EINVAL;
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (memory == MAP_FAILED)
 		return -errno;
+	place.memory = memory;
 	client->last_lane = number - 1;
 	error = mimicd_lane_create_in(client, thread, level, &place, &lane);
 	if (error) {
@@ -85,6 +121,8 @@ int mimicd_lane_adopt(struct mimicd_client *client, uint32_t thread, uint32_t le
 	lane->is_lent = false;
 	lane->record = mimicd_journal_alloc(sizeof(*lane->record));
 	error = lane->record ? go_on_with_rings(lane, record) : -ENOMEM;
+	if (!error)
+		error = check_command(lane, record);
 	if (error) {
 		mimicd_lane_destroy(lane);
 		return error;

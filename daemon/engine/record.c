@@ -18,6 +18,7 @@ static void fill_device(const struct mimicd_instance *instance, struct mimicd_de
 	strncpy(record->kind, instance->kind->name, sizeof(record->kind) - 1);
 	record->number = instance->index;
 	record->is_private = instance->is_private;
+	record->is_held = instance->client != NULL;
 	record->client = owner_of_private(instance);
 	record->model = instance->model;
 	record->memory = instance->device_memory.base;
@@ -50,6 +51,18 @@ static uint64_t fill_devices(const struct mimicd_engine *engine, struct mimicd_d
 	return count;
 }
 
+/* FNV-1a, by words. */
+uint64_t mimicd_devices_record_sum(const struct mimicd_devices_record *record)
+{
+	const uint64_t *word = &record->count;
+	size_t words = 1 + record->count * sizeof(record->device[0]) / sizeof(*word);
+	uint64_t sum = 0xcbf29ce484222325ull;
+
+	for (size_t i = 0; i < words; i++)
+		sum = (sum ^ word[i]) * 0x100000001b3ull;
+	return sum;
+}
+
 bool mimicd_devices_record_write(struct mimicd_engine *engine, struct mimicd_root_record *root)
 {
 	uint64_t count = fill_devices(engine, NULL);
@@ -60,6 +73,7 @@ bool mimicd_devices_record_write(struct mimicd_engine *engine, struct mimicd_roo
 		return false;
 	record->count = count;
 	fill_devices(engine, record->device);
+	record->sum = mimicd_devices_record_sum(record);
 	mimicd_journal_write(&root->devices, &record, sizeof(record));
 	mimicd_journal_free(old);
 	return true;

@@ -14,6 +14,7 @@ struct mimicd_device_record {
 	char kind[MIMIC_KIND_MAX];
 	uint32_t number;
 	uint32_t is_private;
+	uint32_t is_held;	/* a program has it whole */
 	uint64_t client;	/* that has a private one; 0: it is not private */
 	struct mimic_model *model;
 	void *memory;		/* the device's own, where it was mapped; NULL: it has none */
@@ -24,6 +25,7 @@ struct mimicd_device_record {
 };
 
 struct mimicd_devices_record {
+	uint64_t sum;		/* of all that follows: nothing tells a model from other memory */
 	uint64_t count;
 	struct mimicd_device_record device[];
 };
@@ -77,6 +79,8 @@ size_t mimicd_client_record_size(const struct mimicd_client *client);
 void mimicd_client_record_fill(const struct mimicd_client *client, struct mimicd_client_record *record);
 /* Writes the record of devices anew. false: there is no memory. */
 bool mimicd_devices_record_write(struct mimicd_engine *engine, struct mimicd_root_record *root);
+
+uint64_t mimicd_devices_record_sum(const struct mimicd_devices_record *record);
 
 /* Where the arrays of a record are. */
 struct mimicd_client_arrays {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/engine/device.h"
@@ -14,7 +15,9 @@
 #include "daemon/engine/keep.h"
 #include "daemon/engine/lane.h"
 #include "daemon/engine/leave.h"
+#include "daemon/engine/record_check.h"
 #include "daemon/loop/log.h"
+#include "libmimic/base/clock.h"
 #include "libmimic/base/kinds.h"
 
 /* --- windows -------------------------------------------------------------------------------- */
@@ -34,20 +37,40 @@ static void name_build(char *text, size_t size)
 	snprintf(text, size, "%s, %zu-bit, %zu", MIMICD_LAYOUT, 8 * sizeof(void *), sizeof(struct mimicd_lane_record));
 }
 
+/* As it was before the step that was not committed. 0 or -errno. */
+static int open_window(int fd, uint64_t generation, const char *build, struct mimicd_journal_left *left)
+{
+	int error = mimicd_journal_open(fd, build, left);
+	const char *defect = "its generation";
+
+	if (error)
+		return error;
+	mimicd_journal_undo(left);
+	if (left->generation == generation)
+		defect = mimicd_record_defect(left);
+	if (!defect)
+		return 0;
+	mimicd_log(MIMICD_LOG_ERROR, "recovery: the state of the daemon before is damaged: %s", defect);
+	mimicd_journal_close(left);
+	return -EINVAL;
+}
+
 /* The newest one that is complete: a daemon that was killed while it took over has left one that is not. */
 static void open_newest(struct mimicd_predecessor *predecessor, const char *build)
 {
 	uint64_t generation = mimicd_keep_last(MIMICD_KEEP_JOURNAL, UINT64_MAX);
-	bool is_lost = false;
+	bool is_lost = false, is_over = false;
 
 	predecessor->newest = generation;
 	for (; generation; generation = mimicd_keep_last(MIMICD_KEEP_JOURNAL, generation)) {
 		int fd = mimicd_keep_find(MIMICD_KEEP_JOURNAL, generation, 0);
-		int error = predecessor->root ? -EALREADY : mimicd_journal_open(fd, build, &predecessor->left);
+		int error = is_over ? -EALREADY : open_window(fd, generation, build, &predecessor->left);
 
 		close(fd);
 		mimicd_keep_drop(MIMICD_KEEP_JOURNAL, generation, 0);
 		is_lost |= error && error != -EALREADY && error != -ENODATA;
+		/* One before the newest complete one has an older state. */
+		is_over |= !error || is_lost;
 		if (error == -EOVERFLOW)
 			mimicd_log(MIMICD_LOG_ERROR, "recovery: the last step of the daemon before was too large to be undone");
 		if (error)
@@ -80,7 +103,6 @@ int mimicd_recover_begin(struct mimicd_engine *engine, struct mimicd_stored *sto
 	struct mimicd_predecessor *predecessor = calloc(1, sizeof(*predecessor));
 	uint64_t generation;
 	char build[64];
-	int error;
 
 	if (!predecessor)
 		return -ENOMEM;
@@ -95,10 +117,7 @@ int mimicd_recover_begin(struct mimicd_engine *engine, struct mimicd_stored *sto
 	/* Windows of which one is read while the other is written lie at different addresses. */
 	if (predecessor->root && (generation - predecessor->generation) % 2 == 0)
 		generation++;
-	error = make_window(generation, build);
-	if (!error && predecessor->root)
-		mimicd_journal_undo(&predecessor->left);
-	return error;
+	return make_window(generation, build);
 }
 
 bool mimicd_recover_is_on(const struct mimicd_engine *engine)
@@ -163,16 +182,17 @@ static struct mimicd_instance *find_device(const struct mimicd_engine *engine,
 /* Where the predecessor's model had it, so that its model can be read, and changes of it be undone. 0 or -errno. */
 static int map_old_memory(const struct mimicd_device_record *record, int *fd)
 {
-	int flags = MAP_SHARED | MAP_FIXED_NOREPLACE;
+	const int flags = MAP_SHARED | MAP_FIXED;
+	struct stat status;
 
-	if (!record->memory)
+	/* Of a device that no program has it was anonymous memory, which is gone: zeros, as after power-on. */
+	if (!record->memory || !record->memory_kept)
 		return 0;
 	*fd = mimicd_keep_find(MIMICD_KEEP_MEMORY, record->memory_kept, 0);
-	if (record->memory_kept && *fd < 0)
-		return -ENOENT;
-	/* Of a device that no program has it was anonymous memory, which is gone: zeros, as after power-on. */
 	if (*fd < 0)
-		flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+		return -ENOENT;
+	if (fstat(*fd, &status) < 0 || (uint64_t)status.st_size < record->memory_size)
+		return -EINVAL;
 	return mmap(record->memory, record->memory_size, PROT_READ | PROT_WRITE, flags, *fd, 0) == MAP_FAILED ? -errno : 0;
 }
 
@@ -214,12 +234,20 @@ static int restore_events(struct mimicd_instance *instance, const struct mimicd_
 static int restore(struct mimicd_engine *engine, struct mimicd_instance *instance,
 		   const struct mimicd_device_record *record, int memory_fd)
 {
-	int error = copy_state(instance, record->model);
+	struct mimicd_device_memory *memory = &instance->device_memory;
+	int error = 0;
 
-	if (!error && memory_fd >= 0) {
-		error = mimicd_device_memory_adopt(&instance->device_memory, memory_fd);
-		instance->device_memory.kept = record->memory_kept;
-	}
+	/* The old model has read its memory up to its end. */
+	if (record->memory ? record->memory_size != memory->size || memory->fd >= 0 : memory->size != 0)
+		error = -EINVAL;
+	if (!error)
+		error = copy_state(instance, record->model);
+	if (!error && memory_fd >= 0)
+		error = mimicd_device_memory_adopt(memory, memory_fd);
+	if (error && memory_fd >= 0)
+		close(memory_fd);
+	else if (memory_fd >= 0)
+		memory->kept = record->memory_kept;
 	if (!error)
 		error = restore_events(instance, record);
 	engine->loop_shard.busy = true;
@@ -233,6 +261,22 @@ static void lose(struct mimicd_engine *engine, struct mimicd_instance *instance)
 		mimicd_client_lose(client, instance);
 }
 
+/*
+ * A program that was lost has left the device, or its contexts, as it was. The next one finds them as after
+ * power-on.
+ */
+static void clear_lost(struct mimicd_instance *instance, const struct mimicd_device_record *record)
+{
+	const struct mimic_contexts *contexts = instance->kind->contexts;
+
+	for (unsigned int i = 0; i < instance->context_count; i++) {
+		if (!instance->contexts[i].client)
+			contexts->attach(instance->model, i, 0, mimic_now());
+	}
+	if (!contexts && record->is_held && !instance->client)
+		mimicd_device_leave(instance, false);
+}
+
 static void restore_device(struct mimicd_engine *engine, const struct mimicd_device_record *record,
 			   const struct old_memory *memory)
 {
@@ -244,8 +288,12 @@ static void restore_device(struct mimicd_engine *engine, const struct mimicd_dev
 			close(memory->fd);
 		return;
 	}
+	if (error && memory->fd >= 0)
+		close(memory->fd);
 	if (!error)
 		error = restore(engine, instance, record, memory->fd);
+	if (!error && engine->predecessor->has_lost_programs)
+		clear_lost(instance, record);
 	if (!error)
 		return;
 	mimicd_log(MIMICD_LOG_ERROR, "recovery: the state of %s is lost: %s", instance->name, strerror(-error));
@@ -264,16 +312,20 @@ static struct mimicd_client *find_client(const struct mimicd_engine *engine, uin
 	return client;
 }
 
+/* Bytes of a row, as devices write them. */
+#define ROW_BYTES 64u
+
 /* The step is done once more, and has to read the same bytes. */
 static void put_back(struct mimicd_client *client, const struct mimicd_undo_entry *entry, const void *bytes)
 {
 	struct mimicd_memory_slot slot = { .memory = &client->memory };
 	struct mimic_memory port;
-	char row[64] = { 0 };
+	char row[ROW_BYTES] = { 0 };
+	bool is_row = entry->size && entry->size <= sizeof(row);
 
-	memcpy(row, bytes, entry->size < sizeof(row) ? entry->size : sizeof(row));
+	memcpy(row, bytes, is_row ? entry->size : 0);
 	mimicd_memory_port(&port, &slot);
-	if (port.write_rows(&slot, &entry->address, 1, entry->size, row) != 1)
+	if (!is_row || port.write_rows(&slot, &entry->address, 1, entry->size, row) != 1)
 		mimicd_log_of(client->program.uid, MIMICD_LOG_WARNING,
 			      "recovery: %u bytes at 0x%llx of process %d (%s) cannot be put back: a device may "
 			      "read its own results there as input", entry->size, (unsigned long long)entry->address, (int)client->program.pid,
@@ -300,7 +352,7 @@ static void give_up_atomic(struct mimicd_client *client, const struct mimicd_und
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
 		struct mimicd_instance *instance = client->devices[i].instance;
 
-		if (!instance || strncmp(instance->name, device, entry->size))
+		if (!instance || strnlen(device, entry->size) == entry->size || strcmp(instance->name, device))
 			continue;
 		mimicd_log_of(client->program.uid, MIMICD_LOG_WARNING,
 			      "recovery: process %d (%s) loses %s: whether its atomic operation on the word at 0x%llx was done is not known",
@@ -323,6 +375,14 @@ static void undo_of_client(void *context, const struct mimicd_undo_entry *entry,
 
 /* --- clients ------------------------------------------------------------------------------------ */
 
+static int recover_private(struct mimicd_client *client, const struct mimic_kind *kind, uint32_t number,
+			   struct mimicd_instance **created)
+{
+	if (number >= kind->private_count || client->private_devices == MIMIC_SESSION_PRIVATE_DEVICES)
+		return -EINVAL;
+	return mimicd_device_create_private(client->engine, kind, number, created);
+}
+
 static int recover_slot(struct mimicd_client *client, const struct mimicd_slot_record *record)
 {
 	const struct mimic_kind *kind = record->kind[0] ? find_kind(record->kind) : NULL;
@@ -332,11 +392,17 @@ static int recover_slot(struct mimicd_client *client, const struct mimicd_slot_r
 	};
 	int error = 0;
 
+	if ((record->kind[0] && !kind) || record->number >= MIMIC_SESSION_DEVICES)
+		return -EINVAL;
 	if (kind && record->is_private)
-		error = mimicd_device_create_private(client->engine, kind, record->device, &adopted.instance);
+		error = recover_private(client, kind, record->device, &adopted.instance);
 	else if (kind)
 		error = mimicd_instance_of(client->engine, kind, record->device, &adopted.instance);
-	return error ? error : mimicd_client_adopt(client, &adopted);
+	if (!error)
+		error = mimicd_client_adopt(client, &adopted);
+	if (error && adopted.instance && record->is_private)
+		mimicd_device_destroy(adopted.instance);
+	return error;
 }
 
 static int recover_range(struct mimicd_client *client, const struct mimicd_range_record *record)
@@ -363,6 +429,11 @@ static int recover_lane(struct mimicd_client *client, const struct mimicd_lane_p
 
 	if (fd < 0)
 		return -ENOENT;
+	/* Threads come before their lanes; 0 would be a new one. */
+	if (!record->thread) {
+		close(fd);
+		return -EPROTO;
+	}
 	error = mimicd_lane_adopt(client, record->thread, record->level, record->number, fd, record->record);
 	if (error)
 		close(fd);

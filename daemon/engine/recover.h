@@ -25,6 +25,7 @@ struct mimicd_predecessor {
 	struct mimicd_root_record *root;	/* NULL: there was none, or it left nothing that can be used */
 	uint64_t generation;
 	uint64_t newest;	/* of all windows, complete or not */
+	bool has_lost_programs;	/* some that it had are not taken over */
 };
 
 /* A window for this daemon; `stored` are the descriptors of the one before, which are taken over. 0 or -errno, with a log line. */

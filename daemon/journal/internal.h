@@ -38,7 +38,7 @@ struct mimicd_window {
 
 extern struct mimicd_window *mimicd_window;	/* NULL: none */
 
-static inline char *mimicd_log_of(struct mimicd_window *window)
+static inline char *mimicd_window_log(struct mimicd_window *window)
 {
 	return (char *)window + MIMICD_WINDOW_LOG;
 }

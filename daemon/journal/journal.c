@@ -119,6 +119,31 @@ static int check(int fd, struct mimicd_window **found)
 	return 0;
 }
 
+/* The entry that ends at *used, which becomes where its bytes begin. false: there is none. */
+static bool entry_before(const struct mimicd_window *window, uint64_t *used, struct mimicd_undo_entry *entry)
+{
+	const char *log = (const char *)window + MIMICD_WINDOW_LOG;
+
+	if (*used < sizeof(*entry) || *used % 8)
+		return false;
+	memcpy(entry, log + *used - sizeof(*entry), sizeof(*entry));
+	if (!entry->size || entry->kind > MIMICD_UNDO_ATOMIC || entry->reserved ||
+	    mimicd_log_rounded(entry->size) > *used - sizeof(*entry))
+		return false;
+	*used -= sizeof(*entry) + mimicd_log_rounded(entry->size);
+	return true;
+}
+
+static bool log_is_whole(const struct mimicd_window *window)
+{
+	uint64_t used = window->log_used;
+	struct mimicd_undo_entry entry;
+
+	while (entry_before(window, &used, &entry))
+		;
+	return !used;
+}
+
 static int find_fault(const struct mimicd_window *window, const char *build)
 {
 	if (window->magic == MAGIC && !window->is_complete)
@@ -126,7 +151,23 @@ static int find_fault(const struct mimicd_window *window, const char *build)
 	if (window->magic != MAGIC || strncmp(window->build, build, sizeof(window->build) - 1) ||
 	    window->address != address_of(window->generation) || window->log_used > MIMICD_JOURNAL_LOG_BYTES)
 		return -EINVAL;
-	return window->has_overflowed ? -EOVERFLOW : 0;
+	if (window->has_overflowed)
+		return -EOVERFLOW;
+	return log_is_whole(window) ? 0 : -EINVAL;
+}
+
+/* With the addresses behind it, so that an undo of bytes whose file the caller does not map finds memory. */
+static int map_heap(int fd, uint64_t start)
+{
+	int error;
+
+	if (!map(start, MIMICD_JOURNAL_HEAP_BYTES, MAP_PRIVATE, fd, MIMICD_WINDOW_HEAP))
+		return -errno;
+	if (map(start + MIMICD_JOURNAL_HEAP_BYTES, MIMICD_JOURNAL_FILES_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+		return 0;
+	error = -errno;
+	munmap((void *)(uintptr_t)start, MIMICD_JOURNAL_HEAP_BYTES);
+	return error;
 }
 
 int mimicd_journal_open(int fd, const char *build, struct mimicd_journal_left *left)
@@ -139,8 +180,8 @@ int mimicd_journal_open(int fd, const char *build, struct mimicd_journal_left *l
 		return error;
 	error = find_fault(window, build);
 	start = error ? 0 : window->address + MIMICD_WINDOW_HEAP;
-	if (!error && !map(start, MIMICD_JOURNAL_HEAP_BYTES, MAP_PRIVATE, fd, MIMICD_WINDOW_HEAP))
-		error = -errno;
+	if (!error)
+		error = map_heap(fd, start);
 	if (error) {
 		munmap(window, MIMICD_WINDOW_HEAP);
 		return error;
@@ -152,23 +193,28 @@ int mimicd_journal_open(int fd, const char *build, struct mimicd_journal_left *l
 	return 0;
 }
 
+uint64_t mimicd_journal_left_files(const struct mimicd_journal_left *left)
+{
+	return left->start + left->size;
+}
+
+bool mimicd_journal_left_has(const struct mimicd_journal_left *left, const void *structure, uint64_t size)
+{
+	uint64_t offset = (uint64_t)(uintptr_t)structure - left->start;
+
+	return offset % 8 == 0 && offset < left->size && size <= left->size - offset;
+}
+
 void mimicd_journal_each(const struct mimicd_journal_left *left,
 			 void (*visit)(void *context, const struct mimicd_undo_entry *entry, const void *bytes),
 			 void *context)
 {
 	struct mimicd_window *window = left->header;
 	uint64_t used = window->log_used;
+	struct mimicd_undo_entry entry;
 
-	while (used >= sizeof(struct mimicd_undo_entry)) {
-		struct mimicd_undo_entry entry;
-
-		memcpy(&entry, mimicd_log_of(window) + used - sizeof(entry), sizeof(entry));
-		used -= sizeof(entry);
-		if (mimicd_log_rounded(entry.size) > used)
-			return;
-		used -= mimicd_log_rounded(entry.size);
-		visit(context, &entry, mimicd_log_of(window) + used);
-	}
+	while (entry_before(window, &used, &entry))
+		visit(context, &entry, mimicd_window_log(window) + used);
 }
 
 static void put_back(const struct mimicd_undo_entry *entry, const void *bytes, uint64_t start, uint64_t size)

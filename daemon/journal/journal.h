@@ -137,10 +137,17 @@ struct mimicd_journal_left {
 };
 
 /*
- * Maps a window. -EINVAL: it is none, or has another layout; -ENODATA: its daemon was killed before its first
- * step; -EOVERFLOW: its last step was too large to be undone; -EEXIST: the addresses are in use.
+ * Maps a window. -EINVAL: it is none, has another layout, or is damaged; -ENODATA: its daemon was killed before
+ * its first step; -EOVERFLOW: its last step was too large to be undone; -EEXIST: the addresses are in use.
  */
 int mimicd_journal_open(int fd, const char *build, struct mimicd_journal_left *left);
+/* Where a predecessor had mapped files of others; that is zeros here until the caller maps them there. */
+uint64_t mimicd_journal_left_files(const struct mimicd_journal_left *left);
+/*
+ * Does a structure of so many bytes lie there in the heap? To be asked before a pointer is used that the
+ * predecessor has left.
+ */
+bool mimicd_journal_left_has(const struct mimicd_journal_left *left, const void *structure, uint64_t size);
 /* Puts back the bytes of the heap that the last step has changed. */
 void mimicd_journal_undo(struct mimicd_journal_left *left);
 /* The same of files, that the caller has mapped where they were. */

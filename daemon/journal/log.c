@@ -14,7 +14,7 @@ static void append(const struct mimicd_undo_entry *entry, const void *bytes)
 {
 	struct mimicd_window *window = mimicd_window;
 	uint64_t used = window->log_used, size = mimicd_log_rounded(entry->size);
-	char *to = mimicd_log_of(window) + used;
+	char *to = mimicd_window_log(window) + used;
 
 	if (used + size + sizeof(*entry) > MIMICD_JOURNAL_LOG_BYTES) {
 		window->has_overflowed = 1;

@@ -52,7 +52,8 @@ a_takeover_that_is_killed_is_made_again()
 	rc=$?
 	kill "$supervisor"
 	wait "$supervisor"
-	[ $rc = 0 ] && grep -q yes "$work/output" && [ "$(grep -c 'ended with status 137\|was killed by signal 9' "$work/log")" = 2 ]
+	[ $rc = 0 ] && grep -q yes "$work/output" &&
+		[ "$(grep -c 'ended with status 137\|was killed by signal 9' "$work/log")" = 2 ]
 }
 a_takeover_that_is_killed_is_made_again
 result $? a_takeover_that_is_killed_is_made_again
@@ -92,6 +93,38 @@ a_message_that_was_answered_is_not_done_again()
 }
 a_message_that_was_answered_is_not_done_again
 result $? a_message_that_was_answered_is_not_done_again
+
+# The window's root is behind ten numbers and the text of its layout; the supervisor has it.
+damage_window()
+{
+	local fd
+	for fd in "/proc/$supervisor/fd"/*; do
+		case $(readlink "$fd") in
+		*"mimic journal"*) printf damaged! | dd of="$fd" bs=1 seek=112 conv=notrunc 2>/dev/null; return ;;
+		esac
+	done
+	return 1
+}
+
+a_damaged_window_is_refused()
+{
+	local rc=1
+	rm -f "$work/s"
+	supervise --devices maple:2
+	damage_window && kill -9 "$(tr -d ' ' <"/proc/$supervisor/task/$supervisor/children")" &&
+		MIMIC_SOCKET=$work/s timeout 20 "$build/bin/mimic" list >"$work/output" 2>&1 &&
+		grep -q 'maple1 .*free' "$work/output" &&
+		grep -q 'the state of the daemon before is damaged: the root' "$work/log"
+	rc=$?
+	kill "$supervisor"
+	wait "$supervisor" && return $rc
+}
+if [ "$(id -u)" = 0 ]; then
+	a_damaged_window_is_refused
+	result $? a_damaged_window_is_refused
+else
+	skip a_damaged_window_is_refused "not root"
+fi
 
 recovery_needs_a_supervisor()
 {
