@@ -14,7 +14,7 @@
 #include "daemon/engine/step.h"
 #include "daemon/engine/turn.h"
 
-int mimicd_thread_adopt(struct mimicd_client *client, uint32_t number, uint64_t owner, bool is_gone)
+int mimicd_thread_adopt(struct mimicd_client *client, uint32_t number, uint64_t owner)
 {
 	struct mimicd_thread *thread;
 
@@ -25,7 +25,6 @@ int mimicd_thread_adopt(struct mimicd_client *client, uint32_t number, uint64_t 
 		return -ENOMEM;
 	thread->number = number;
 	thread->owner = owner;
-	thread->gone = is_gone;
 	client->threads[number] = thread;
 	return 0;
 }

@@ -453,11 +453,13 @@ int mimicd_recover_client(struct mimicd_client *client, struct mimicd_client_rec
 	for (uint32_t i = 0; !error && i < record->slots; i++)
 		error = recover_slot(client, &arrays.slots[i]);
 	for (uint32_t i = 0; !error && i < record->threads; i++)
-		error = mimicd_thread_adopt(client, arrays.threads[i].number, arrays.threads[i].owner,
-					    arrays.threads[i].gone);
+		error = mimicd_thread_adopt(client, arrays.threads[i].number, arrays.threads[i].owner);
 	/* The record has them in the list's order, the newest first. */
 	for (uint32_t i = record->lanes; !error && i-- > 0;)
 		error = recover_lane(client, &arrays.lanes[i]);
+	/* Now: one that is gone gets no lane, but may have some with stores that are not done. */
+	for (uint32_t i = 0; !error && i < record->threads; i++)
+		client->threads[arrays.threads[i].number]->gone = arrays.threads[i].gone;
 	client->last_lane = record->last_lane;
 	return error;
 }
