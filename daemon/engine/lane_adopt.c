@@ -81,6 +81,8 @@ static int check_command(const struct mimicd_lane *lane, const struct mimicd_lan
 
 static void go_on_with_command(struct mimicd_lane *lane, const struct mimicd_lane_record *record)
 {
+	if (record->client_commands > lane->client->commands)
+		lane->client->commands = record->client_commands;
 	lane->follows = record->follows;
 	lane->command = record->command;
 	lane->remaining = record->remaining;
@@ -92,6 +94,20 @@ static void go_on_with_command(struct mimicd_lane *lane, const struct mimicd_lan
 		lane->target = NULL;
 	if (record->parked && lane->target)
 		mimicd_lane_park(lane);
+}
+
+/* Its memory may show a loss, or the end of one, of a step that was not committed. */
+static void show_losses(struct mimicd_lane *lane)
+{
+	const struct mimicd_device_slot *slots = lane->client->devices;
+
+	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i += 64) {
+		uint64_t lost = 0;
+
+		for (uint32_t bit = 0; bit < 64; bit++)
+			lost |= (uint64_t)slots[i + bit].lost << bit;
+		atomic_store_explicit(&lane->memory->lost[i / 64], lost, memory_order_relaxed);
+	}
 }
 
 int mimicd_lane_adopt(struct mimicd_client *client, uint32_t thread, uint32_t level, uint32_t number, int fd,
@@ -129,6 +145,7 @@ int mimicd_lane_adopt(struct mimicd_client *client, uint32_t thread, uint32_t le
 	lane->fd = fd;
 	mimicd_step_note(lane);
 	go_on_with_command(lane, record);
+	show_losses(lane);
 	return 0;
 }
 

@@ -228,6 +228,8 @@ static int restore_events(struct mimicd_instance *instance, const struct mimicd_
 	mimicd_keep_drop(MIMICD_KEEP_EVENT, record->event_kept, 0);
 	error = mimicd_events_set(&instance->events, instance->client->user->home, fd, record->events);
 	close(fd);
+	/* The one that was raised last may not have been told. */
+	mimicd_events_raise(&instance->events);
 	return error;
 }
 

@@ -48,6 +48,7 @@ static void record(struct mimicd_lane *lane)
 		.commands = lane->commands.position,
 		.responses = lane->responses.position,
 		.follows = lane->follows,
+		.client_commands = lane->client->commands,
 		.command = lane->command,
 		.remaining = lane->remaining,
 		.has_target = lane->target != NULL,

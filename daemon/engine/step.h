@@ -15,6 +15,7 @@ struct mimicd_lane_record {
 	uint64_t commands;	/* positions of ours in the two rings */
 	uint64_t responses;
 	uint64_t follows;
+	uint64_t client_commands;	/* of all lanes of the client: the highest is its count */
 	struct mimic_command command;
 	uint32_t remaining;
 	uint8_t has_target;
