@@ -33,14 +33,39 @@ static int descriptor_of(const struct mimicd_session *session, const struct mimi
 	}
 }
 
-bool mimicd_session_answers_again(struct mimicd_session *session, const struct mimicd_packet *packet)
+static void send_again(struct mimicd_session *session)
 {
 	_Alignas(8) char reply[MIMIC_MESSAGE_MAX] = { 0 };
 	const struct mimic_message *header = (const struct mimic_message *)reply;
+	struct mimicd_packet packet = { .length = 0 };
 
-	if (!mimicd_journal_is_on() || !session->reply_size || packet->header.sequence != session->sequence)
-		return false;
 	memcpy(reply, session->reply, session->reply_size);
-	mimicd_reply(session, packet, reply, session->reply_size, header->error, descriptor_of(session, header));
+	packet.header = (struct mimic_message){
+		.type = header->type & ~MIMIC_MESSAGE_REPLY, .sequence = header->sequence,
+	};
+	mimicd_reply(session, &packet, reply, session->reply_size, header->error, descriptor_of(session, header));
+}
+
+/* A client may give the same number to many messages, so only the one that was at work is compared. */
+bool mimicd_session_answers_again(struct mimicd_session *session, const struct mimicd_packet *packet)
+{
+	struct mimic_message last = { 0 };
+	bool may_repeat = session->may_repeat;
+
+	session->may_repeat = false;
+	if (!may_repeat || !session->reply_size)
+		return false;
+	memcpy(&last, session->reply, sizeof(last));
+	if (packet->header.sequence != session->sequence || last.type != (packet->header.type | MIMIC_MESSAGE_REPLY))
+		return false;
+	send_again(session);
 	return true;
+}
+
+void mimicd_session_repeat_reply(struct mimicd_session *session)
+{
+	session->may_repeat = true;
+	/* One that has sent the next message has the answer. */
+	if (session->was_put_off && session->reply_size && !session->pending.length)
+		send_again(session);
 }

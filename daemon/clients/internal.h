@@ -65,6 +65,8 @@ struct mimicd_session {
 	uint32_t sequence;		/* of the last message that was answered, and the answer */
 	size_t reply_size;
 	char reply[MIMIC_MESSAGE_MAX];
+	bool may_repeat;		/* the next message may be one that the daemon before has answered */
+	bool was_put_off;		/* the answer is of a message that is out of the socket */
 	struct mimicd_packet pending;	/* that is put off, until it is answered; length 0: none */
 };
 

@@ -74,6 +74,7 @@ void mimicd_session_note_reply(struct mimicd_session *session, const struct mimi
 	if (!mimicd_journal_is_on())
 		return;
 	if (!mimicd_packet_is_question(packet)) {
+		session->was_put_off = session->pending.length;
 		drop_packet(session);
 		session->sequence = packet->header.sequence;
 		session->reply_size = size;
@@ -111,6 +112,7 @@ static void fill(const struct mimicd_session *session, struct mimicd_session_rec
 	record->sequence = session->sequence;
 	record->reply_size = (uint32_t)session->reply_size;
 	memcpy(record->reply, session->reply, session->reply_size);
+	record->was_put_off = session->was_put_off;
 	record->packet_size = (uint32_t)session->pending.length;
 	record->packet_fds = session->pending.fd_count;
 	memcpy(record->packet, session->pending.bytes, sizeof(record->packet));

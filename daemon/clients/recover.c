@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/clients/again.h"
 #include "daemon/clients/internal.h"
 #include "daemon/clients/messages.h"
 #include "daemon/clients/record.h"
@@ -92,6 +93,7 @@ static int take_over(struct mimicd_clients *clients, struct mimicd_session_recor
 	session->sequence = record->sequence;
 	session->reply_size = record->reply_size;
 	memcpy(session->reply, record->reply, sizeof(session->reply));
+	session->was_put_off = record->was_put_off;
 	go_on_with_packet(session, record);
 	error = mimicd_recover_client(&session->client, &record->client);
 	if (error)
@@ -136,6 +138,9 @@ int mimicd_clients_recover(struct mimicd_clients *clients)
 		error = mimicd_recover_models(engine);
 	if (error)
 		return error;
+	/* Before the first commit: a daemon that is killed here leaves it to the next. */
+	for (struct mimicd_session *session = clients->sessions; session; session = session->next)
+		mimicd_session_repeat_reply(session);
 	engine->recorder = &mimicd_clients_recorder;
 	engine->recorder_context = clients;
 	mimicd_recover_end(engine);

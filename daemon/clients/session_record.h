@@ -12,6 +12,7 @@ struct mimicd_session_record {
 	char name[sizeof(((struct mimicd_program *)0)->name)];
 	uint8_t is_visible;
 	uint8_t greeted;
+	uint8_t was_put_off;	/* the message that was answered last */
 	uint32_t complaints;
 	/* The last message that was answered, and the answer. */
 	uint32_t sequence;
