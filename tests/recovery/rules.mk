@@ -1,9 +1,12 @@
-# The program under which mimicd is killed at each place of its work (tests/scripts/test-walk.sh).
+# Programs under which mimicd is killed (tests/scripts/test-walk.sh, test-recover.sh).
 
 WALK := $(O)/tests/recovery/walk
-tests: $(WALK)
+PAUSES := $(O)/tests/recovery/pauses
+tests: $(WALK) $(PAUSES)
 
-$(WALK): $(call obj,$(wildcard tests/recovery/walk*.c)) $(DEVICE_LIBRARIES_A) $(LIBCOMMON_A) $(LIBMIMIC_A)
+$(WALK): $(call obj,$(wildcard tests/recovery/walk*.c))
+$(PAUSES): $(call obj,tests/recovery/pauses.c)
+$(WALK) $(PAUSES): $(DEVICE_LIBRARIES_A) $(LIBCOMMON_A) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS) -lm
