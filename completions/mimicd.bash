@@ -66,6 +66,10 @@ _mimicd()
 		_mimicd_words "$word" auto required off
 		return
 	fi
+	if [[ ${COMP_WORDS[i]}${COMP_WORDS[i + 1]-} == --check= ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(pgrep -x 'mimicd-(supervis|recovera)')" -- "$word")
+		return
+	fi
 	_mimicd_value "${COMP_WORDS[i]}" "$word" ||
 		mapfile -t COMPREPLY < <(compgen -W "$(_mimicd_options "$1")" -- "$word")
 }

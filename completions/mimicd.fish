@@ -13,6 +13,8 @@ function __mimicd_value
     switch $argv[1]
         case kernel
             printf '%s\n' -f -a 'auto required off'
+        case check
+            printf '%s\n' -f -a '(__fish_complete_pids)'
         case channel
             printf '%s\n' -x -a 'auto uring read'
         case log-level

@@ -7,25 +7,36 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "daemon/clients/socket.h"
 #include "daemon/engine/memory.h"
+#include "daemon/engine/origin.h"
+#include "daemon/engine/step.h"
 #include "daemon/loop/log.h"
 #include "daemon/loop/notify.h"
 #include "daemon/options.h"
 #include "daemon/server.h"
+#include "daemon/supervise/message.h"
 #include "daemon/supervise/supervisor.h"
 
 #define EXIT_BAD_INPUT 2
+#define EXIT_HANDED_OVER 75	/* EX_TEMPFAIL */
 
 static struct mimicd_server *server;
+
+static volatile sig_atomic_t stops;
+static bool hands_over;
 
 static void stop(int signal_number)
 {
 	(void)signal_number;
+	stops = true;
 	mimicd_server_stop(server);
 }
 
@@ -40,6 +51,32 @@ static void catch_signals(void)
 	sigaction(SIGHUP, &action, NULL);
 	/* Beyond RLIMIT_FSIZE: the error is enough, and is answered. */
 	sigaction(SIGXFSZ, &action, NULL);
+}
+
+static void hand_over(void *context)
+{
+	hands_over = true;
+	mimicd_server_stop(context);
+}
+
+/*
+ * A handler would interrupt system calls of steps (poll() of a client's pidfd, say: a fault of its program),
+ * and programs are to notice nothing. So it is blocked, also in threads that are made later, and the loop
+ * sees it.
+ */
+static int watch_for_upgrade(void)
+{
+	static struct mimicd_source source;
+	sigset_t leaving;
+	int fd;
+
+	sigemptyset(&leaving);
+	sigaddset(&leaving, SIGUSR1);
+	fd = signalfd(-1, &leaving, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	source = (struct mimicd_source){ hand_over, server };
+	return mimicd_loop_watch(&server->loop, fd, EPOLLIN, &source);
 }
 
 /*
@@ -166,16 +203,22 @@ static void count_devices(const struct mimic_settings *settings, char *text, siz
  */
 static int create_server(const struct mimicd_options *options)
 {
-	sigset_t stopping, before;
+	sigset_t stopping, leaving, before;
 	int error;
 
 	sigemptyset(&stopping);
 	sigaddset(&stopping, SIGTERM);
 	sigaddset(&stopping, SIGINT);
+	sigemptyset(&leaving);
+	if (options->recover)
+		sigaddset(&leaving, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &leaving, NULL);
 	sigprocmask(SIG_BLOCK, &stopping, &before);
 	error = mimicd_server_create(&server, options);
 	if (!error)
 		catch_signals();
+	if (!error && options->recover)
+		error = watch_for_upgrade();
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return error;
 }
@@ -201,6 +244,17 @@ static int enter_sandbox(struct mimicd_command_line *line)
 	return mimicd_sandbox_enter(&line->sandbox);
 }
 
+/*
+ * As abrupt as a kill, but at a commit: an atomic operation that a kill interrupts costs its program the
+ * device (docs/recovery.md). A service manager takes the status for a failure, and starts the successor.
+ */
+_Noreturn static void leave_to_successor(void)
+{
+	mimicd_step_commit(&server->engine);
+	mimicd_log(MIMICD_LOG_INFO, "ends, and leaves all to a successor");
+	_exit(EXIT_HANDED_OVER);
+}
+
 static int serve(struct mimicd_command_line *line, int ready)
 {
 	const char *listening = line->options.clients.socket_path;
@@ -223,6 +277,8 @@ static int serve(struct mimicd_command_line *line, int ready)
 		tell_ready(line, ready);
 		error = mimicd_server_run(server);
 	}
+	if (hands_over && !stops && !error)
+		leave_to_successor();
 	mimicd_notify("STOPPING=1");
 	mimicd_log(MIMICD_LOG_INFO, "stopping");
 	/* A debugger of memory would wait at exit() for a thread that is lost. */
@@ -231,49 +287,61 @@ static int serve(struct mimicd_command_line *line, int ready)
 	return error ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+/* The service manager that asks may be a supervisor, which a status alone does not convince. */
+static int check(const struct mimicd_command_line *line)
+{
+	const struct mimicd_options *options = &line->options;
+
+	if (mimicd_origin_check(&options->settings, options->stored, options->stored_count, line->checked))
+		return EXIT_FAILURE;
+	mimicd_notify(MIMICD_MESSAGE_FITS);
+	return EXIT_SUCCESS;
+}
+
+/*
+ * The program that can be recovered is one of its own, beside ours: its models are compiled so that they
+ * log each change, and others are not to pay for that. The options are read there.
+ */
+static void find_recoverable(char *path, size_t size)
+{
+	static const char *const places[] = { "mimicd-recoverable", "../libexec/mimic/mimicd-recoverable" };
+	char self[PATH_MAX] = "";
+	const char *slash;
+
+	(void)!readlink("/proc/self/exe", self, sizeof(self) - 1);
+	slash = strrchr(self, '/');
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(path, size, "%.*s/%s", slash ? (int)(slash - self) : 0, self, places[i]);
+		if (!access(path, X_OK))
+			return;
+	}
+}
+
 #ifdef MIMICD_RECOVERABLE
 static int become_recoverable(int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
+	/* A supervisor starts us by a descriptor, of which the kernel makes a name. */
+	prctl(PR_SET_NAME, "mimicd-recoverable");
 	return 0;
 }
 #else
-/*
- * The program that can be recovered is one of its own, beside ours: its models are compiled so that they
- * log each change, and others are not to pay for that. The options are read there.
- */
 static int become_recoverable(int argc, char **argv)
 {
-	static const char *const places[] = { "mimicd-recoverable", "../libexec/mimic/mimicd-recoverable" };
-	char self[PATH_MAX], path[2 * PATH_MAX];
+	char path[PATH_MAX];
 	bool wanted = false;
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
 	for (int i = 1; i < argc; i++)
 		wanted |= !strcmp(argv[i], "--recover");
 	if (!wanted)
 		return 0;
-	self[length > 0 ? length : 0] = 0;
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(path, sizeof(path), "%.*s/%s", (int)(strrchr(self, '/') ? strrchr(self, '/') - self : 0), self,
-			 places[i]);
-		execv(path, argv);
-	}
+	find_recoverable(path, sizeof(path));
+	execv(path, argv);
 	fprintf(stderr, "mimicd: --recover: %s: %s\n", path, strerror(errno));
 	return -EINVAL;
 }
 #endif
-
-/* By its path, so that another version that was put there is the next one that is started. */
-static const char *supervised_program(void)
-{
-	static char path[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-	path[length > 0 ? length : 0] = 0;
-	return access(path, X_OK) ? "/proc/self/exe" : path;
-}
 
 /*
  * The first child has left the terminal as well. The supervisor stays in its directory, from where the
@@ -291,8 +359,9 @@ static void leave_with_child(void *context)
 
 static int supervise(const struct mimicd_command_line *line, char **argv, int ready)
 {
+	char path[PATH_MAX];
 	const struct mimicd_supervisor_options options = {
-		.program = supervised_program(),
+		.program = path,
 		.arguments = argv,
 		.recovery_seconds = line->options.clients.recovery_seconds,
 		.given = line->options.stored,
@@ -301,6 +370,7 @@ static int supervise(const struct mimicd_command_line *line, char **argv, int re
 		.context = &ready,
 	};
 
+	find_recoverable(path, sizeof(path));
 	return mimicd_supervise(&options);
 }
 
@@ -319,11 +389,13 @@ int main(int argc, char **argv)
 	if (line.exit_now)
 		return EXIT_SUCCESS;
 	mimicd_log_set_level(line.log_level);
-	if (has_to_fork(&line))
+	if (has_to_fork(&line) && !line.checks)
 		ready = go_to_background();
 	else if (line.daemonise && line.options.stored_count)
 		mimicd_log_to_syslog();	/* a successor never had the terminal */
 	raise_descriptor_limit();
+	if (line.checks)
+		return check(&line);
 	if (line.supervise)
 		return supervise(&line, argv, ready);
 	return serve(&line, ready);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,8 @@ static const char help[] =
 	"                          a predecessor's\n"
 	"      --recovery-time SECONDS\n"
 	"                          how long programs wait for a successor (default: 100)\n"
+	"      --check[=PID]       with --recover: serve nothing, but say whether this mimicd could take over from\n"
+	"                          process PID, a daemon or its supervisor; exit status 0 or 1\n"
 	"  -f, --foreground        stay in the foreground (default)\n"
 	"  -D, --daemonise         go to the background when ready; log to syslog\n"
 	"      --log-level LEVEL   error, warning, info (default) or debug\n"
@@ -250,6 +253,22 @@ static int take_supervise(void *context, const char *text)
 	return 0;
 }
 
+/* "--check": of the daemon whose descriptors the service manager has given us. */
+static int take_check(void *context, const char *text)
+{
+	struct mimicd_command_line *line = ((struct reader *)context)->line;
+	char *end = NULL;
+	unsigned long value = text ? strtoul(text, &end, 10) : 0;
+
+	if (text && (*end || *text == '-' || !value || value > INT_MAX)) {
+		fprintf(stderr, "mimicd: --check=%s: the number of a process is needed\n", text);
+		return -EINVAL;
+	}
+	line->checks = true;
+	line->checked = (pid_t)value;
+	return 0;
+}
+
 static int take_recovery_time(void *context, const char *text)
 {
 	struct mimicd_options *options = &((struct reader *)context)->line->options;
@@ -312,6 +331,7 @@ static int read_options(struct reader *reader)
 		{ .name = "vfio-user", .take = take_vfio_user },
 		{ .name = "supervise", .take = take_supervise, .form = OPTION_VALUE_NONE },
 		{ .name = "recover", .flag = &options->recover, .form = OPTION_VALUE_NONE },
+		{ .name = "check", .take = take_check, .form = OPTION_VALUE_OPTIONAL },
 		{ .name = "recovery-time", .take = take_recovery_time },
 		{ .name = "foreground", .letter = 'f', .take = take_foreground, .form = OPTION_VALUE_NONE },
 		{ .name = "daemonise", .letter = 'D', .take = take_daemonise, .form = OPTION_VALUE_NONE },
@@ -387,6 +407,10 @@ static int check_recovery(struct mimicd_command_line *line)
 	struct mimicd_options *options = &line->options;
 	const char *option = line->supervise ? "--supervise" : "--recover", *other;
 
+	if (line->checks && !options->recover) {
+		fputs("mimicd: --check: --recover is needed\n", stderr);
+		return -EINVAL;
+	}
 	if (!line->supervise && !options->recover) {
 		if (!options->clients.recovery_seconds)
 			return 0;

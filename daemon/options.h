@@ -12,6 +12,8 @@ struct mimicd_command_line {
 	enum mimicd_log_level log_level;
 	bool daemonise;
 	bool supervise;		/* argv is now the child's: it has --recover in its place */
+	bool checks;		/* --check */
+	pid_t checked;		/* 0: the daemon whose descriptors are stored */
 	bool exit_now;		/* --help, --version: said all there is to say */
 	bool make_directory;	/* of the socket: nobody named one */
 	struct mimicd_quotas quotas;	/* --quota */

@@ -19,7 +19,8 @@ static int start(struct mimicd_server *server, const struct mimicd_options *opti
 	/* Before there are threads. */
 	if (options->vfio.count)
 		server->keeper = mimicd_keeper_create(mimicd_vfio_last_replies);
-	error = options->recover ? mimicd_recover_begin(&server->engine, options->stored, options->stored_count) : 0;
+	error = options->recover ? mimicd_recover_begin(&server->engine, &options->settings, options->stored,
+							 options->stored_count) : 0;
 	if (!error)
 		error = mimicd_loop_create(&server->loop);
 	if (!error)

@@ -6,9 +6,9 @@
 LAYOUT_SRC := $(sort $(wildcard daemon/journal/*.h daemon/engine/*record.h daemon/engine/step.h daemon/clients/*record.h \
 	devices/*.h devices/soc/*.h include/mimic/*.h) $(wildcard $(KINDS:%=devices/%/*.h)))
 LAYOUT := $(shell cat $(LAYOUT_SRC) | cksum | tr ' ' '-')
-$(call obj,daemon/engine/recover.c): PART_CFLAGS += -DMIMICD_LAYOUT='"$(LAYOUT)"'
-$(call obj,daemon/engine/recover.c): $(LAYOUT_SRC)
-$(call fuzz_obj,daemon/engine/recover.c): FUZZ_FLAGS += -DMIMICD_LAYOUT='"$(LAYOUT)"'
+$(call obj,daemon/engine/origin.c): PART_CFLAGS += -DMIMICD_LAYOUT='"$(LAYOUT)"'
+$(call obj,daemon/engine/origin.c): $(LAYOUT_SRC)
+$(call fuzz_obj,daemon/engine/origin.c): FUZZ_FLAGS += -DMIMICD_LAYOUT='"$(LAYOUT)"'
 
 # A call in front of each store, and functions of ours in place of the C library's.
 RECOVER_FLAGS := $(if $(shell $(CC) --version 2>/dev/null | grep -i clang), \

@@ -15,6 +15,7 @@
 #include "daemon/engine/keep.h"
 #include "daemon/engine/lane.h"
 #include "daemon/engine/leave.h"
+#include "daemon/engine/origin.h"
 #include "daemon/engine/record_check.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
@@ -26,15 +27,6 @@ static int complain(const char *failure, int error)
 {
 	mimicd_log(MIMICD_LOG_ERROR, "recovery: %s: %s", failure, strerror(-error));
 	return error;
-}
-
-/*
- * Structures in the window are those of a program, and so is the models' memory. Make sums up the headers
- * that lay them out.
- */
-static void name_build(char *text, size_t size)
-{
-	snprintf(text, size, "%s, %zu-bit, %zu", MIMICD_LAYOUT, 8 * sizeof(void *), sizeof(struct mimicd_lane_record));
 }
 
 /* As it was before the step that was not committed. 0 or -errno. */
@@ -82,23 +74,25 @@ static void open_newest(struct mimicd_predecessor *predecessor, const char *buil
 		mimicd_log(MIMICD_LOG_ERROR, "recovery: the daemon before left no state that can be used; programs lose their devices");
 }
 
-static int make_window(uint64_t generation, const char *build)
+static int make_window(uint64_t generation, const char *build, uint64_t settings)
 {
 	struct mimicd_root_record *root;
 	int fd, error = mimicd_journal_create(generation, build, &fd);
 
 	if (error)
 		return complain("no memory for the state of devices", error);
+	mimicd_journal_hold(fd);
 	error = mimicd_keep(MIMICD_KEEP_JOURNAL, &generation, 0, fd);
-	close(fd);
 	root = error ? NULL : mimicd_journal_alloc(sizeof(*root));
 	if (!root)
 		return complain("the supervisor does not keep the state of devices", error ? error : -ENOMEM);
+	mimicd_journal_set_origin(MIMIC_VERSION, settings);
 	mimicd_journal_set_root(root);
 	return 0;
 }
 
-int mimicd_recover_begin(struct mimicd_engine *engine, struct mimicd_stored *stored, size_t count)
+int mimicd_recover_begin(struct mimicd_engine *engine, const struct mimic_settings *settings,
+			 struct mimicd_stored *stored, size_t count)
 {
 	struct mimicd_predecessor *predecessor = calloc(1, sizeof(*predecessor));
 	uint64_t generation;
@@ -107,7 +101,7 @@ int mimicd_recover_begin(struct mimicd_engine *engine, struct mimicd_stored *sto
 	if (!predecessor)
 		return -ENOMEM;
 	mimicd_keep_take(stored, count);
-	name_build(build, sizeof(build));
+	mimicd_origin_build(build, sizeof(build));
 	engine->predecessor = predecessor;
 	/* Windows that it drops stay in the store until the commit of our first step. */
 	open_newest(predecessor, build);
@@ -117,7 +111,7 @@ int mimicd_recover_begin(struct mimicd_engine *engine, struct mimicd_stored *sto
 	/* Windows of which one is read while the other is written lie at different addresses. */
 	if (predecessor->root && (generation - predecessor->generation) % 2 == 0)
 		generation++;
-	return make_window(generation, build);
+	return make_window(generation, build, mimicd_origin_settings(settings));
 }
 
 bool mimicd_recover_is_on(const struct mimicd_engine *engine)

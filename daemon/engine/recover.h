@@ -18,6 +18,7 @@
 
 struct mimicd_engine;
 struct mimicd_stored;
+struct mimic_settings;
 
 /* Of the predecessor. */
 struct mimicd_predecessor {
@@ -29,7 +30,8 @@ struct mimicd_predecessor {
 };
 
 /* A window for this daemon; `stored` are the descriptors of the one before, which are taken over. 0 or -errno, with a log line. */
-int mimicd_recover_begin(struct mimicd_engine *engine, struct mimicd_stored *stored, size_t count);
+int mimicd_recover_begin(struct mimicd_engine *engine, const struct mimic_settings *settings,
+			 struct mimicd_stored *stored, size_t count);
 /* false: there is no predecessor. */
 bool mimicd_recover_is_on(const struct mimicd_engine *engine);
 /* 0 or -errno, with a log line. */

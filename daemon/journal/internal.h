@@ -24,12 +24,16 @@
 _Static_assert(MIMICD_WINDOW_FILE_BYTES + MIMICD_JOURNAL_FILES_BYTES <= MIMICD_WINDOW_BYTES,
 	       "windows of two generations do not overlap");
 
-/* volatile: a killed process must have written these in the order of the program. */
+/*
+ * All versions have the beginning in common, up to is_complete: one that cannot take over says so.
+ * volatile: a killed process must have written these in the order of the program.
+ */
 struct mimicd_window {
 	uint64_t magic;
 	uint64_t generation;
 	uint64_t address;	/* of the header */
 	char build[64];
+	struct mimicd_journal_origin origin;
 	volatile uint64_t is_complete;
 	volatile uint64_t log_used;
 	volatile uint64_t has_overflowed;

@@ -12,6 +12,8 @@
 
 #define MAGIC 0x4c4e524a434d494dull	/* "MIMCJRNL" */
 
+static int window_fd = -1;	/* of our window */
+
 /* No address of a window is a hint of the kernel's: a successor needs the same one. */
 static uint64_t address_of(uint64_t generation)
 {
@@ -37,7 +39,7 @@ static void *map(uint64_t address, uint64_t size, int flags, int fd, uint64_t of
 
 static int make_file(int *made)
 {
-	int fd = memfd_create("mimic journal", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int fd = memfd_create(MIMICD_JOURNAL_FILE, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	int error;
 
 	if (fd < 0)
@@ -79,11 +81,25 @@ int mimicd_journal_create(uint64_t generation, const char *build, int *fd)
 	return 0;
 }
 
+void mimicd_journal_hold(int fd)
+{
+	window_fd = fd;
+}
+
+void mimicd_journal_set_origin(const char *version, uint64_t settings)
+{
+	strncpy(mimicd_window->origin.version, version, sizeof(mimicd_window->origin.version) - 1);
+	mimicd_window->origin.settings = settings;
+}
+
 void mimicd_journal_end(void)
 {
 	if (!mimicd_window)
 		return;
 	mimicd_heap_end();
+	if (window_fd >= 0)
+		close(window_fd);
+	window_fd = -1;
 	munmap(mimicd_window, MIMICD_WINDOW_FILE_BYTES);
 	mimicd_window = NULL;
 	mimicd_journal = (struct mimicd_journal)MIMICD_NO_JOURNAL;
@@ -117,6 +133,24 @@ static int check(int fd, struct mimicd_window **found)
 		return -errno;
 	*found = window;
 	return 0;
+}
+
+int mimicd_journal_look(int fd, struct mimicd_journal_seen *seen)
+{
+	struct mimicd_window *window = NULL;
+	int error = check(fd, &window);
+
+	if (error)
+		return error;
+	if (window->magic != MAGIC)
+		error = -EINVAL;
+	else if (!window->is_complete)
+		error = -ENODATA;
+	*seen = (struct mimicd_journal_seen){ .generation = window->generation, .origin = window->origin };
+	memcpy(seen->build, window->build, sizeof(seen->build) - 1);
+	seen->origin.version[sizeof(seen->origin.version) - 1] = 0;
+	munmap(window, MIMICD_WINDOW_HEAP);
+	return error;
 }
 
 /* The entry that ends at *used, which becomes where its bytes begin. false: there is none. */

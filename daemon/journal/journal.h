@@ -65,12 +65,25 @@ static inline bool mimicd_journal_holds(const void *address)
 	return (uint64_t)(uintptr_t)address - mimicd_journal.start < mimicd_journal.size;
 }
 
+/* The name of a window, in /proc/PID/fd. */
+#define MIMICD_JOURNAL_FILE "mimic journal"
+
+/* For a program that is to take over, before it does so. */
+struct mimicd_journal_origin {
+	char version[32];
+	uint64_t settings;	/* a sum of all parameters of devices */
+};
+
 /*
  * A new window, of that generation: windows of two generations that follow each other lie at different
  * addresses. `build` names the layout of the structures there: a window of another layout cannot be read. *fd is the window's, the
  * caller's to store. 0 or -errno.
  */
 int mimicd_journal_create(uint64_t generation, const char *build, int *fd);
+/* The window's file stays open until mimicd_journal_end(): a program that could take over finds it in /proc/PID/fd. */
+void mimicd_journal_hold(int fd);
+/* Before the state is complete: the program that this window is of. */
+void mimicd_journal_set_origin(const char *version, uint64_t settings);
 /* Gives the window up. */
 void mimicd_journal_end(void);
 
@@ -127,6 +140,15 @@ static inline void mimicd_journal_place_behind_reply(void)
 void mimicd_journal_count_places(bool is_successor);
 
 /* --- the window of a predecessor ------------------------------------------------------- */
+
+struct mimicd_journal_seen {
+	uint64_t generation;
+	char build[64];
+	struct mimicd_journal_origin origin;
+};
+
+/* Of a window whose daemon may run. -EINVAL: it is none; -ENODATA: it is not complete; or another -errno. */
+int mimicd_journal_look(int fd, struct mimicd_journal_seen *seen);
 
 struct mimicd_journal_left {
 	void *header;

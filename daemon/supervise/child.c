@@ -2,6 +2,7 @@
 #include "daemon/supervise/child.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,18 +52,22 @@ static void end_with_parent(pid_t parent)
 _Noreturn static void run(const struct mimicd_child *child, const struct mimicd_kept *kept, pid_t parent)
 {
 	struct mimicd_kept own = *kept;
-	int error;
+	int error, program;
 
 	end_with_parent(parent);
 	error = set_environment(child, &own);
+	/* Out of the way of those that are lined up. */
+	program = fcntl(child->program.fd, F_DUPFD_CLOEXEC, MIMICD_KEPT_FIRST + (int)own.count);
+	if (!error && program < 0)
+		error = -errno;
 	if (!error)
 		error = mimicd_kept_line_up(&own);
 	if (!error) {
 		sigprocmask(SIG_SETMASK, &child->mask, NULL);
-		execv(child->program, child->arguments);
+		fexecve(program, child->arguments, environ);
 		error = -errno;
 	}
-	mimicd_log(MIMICD_LOG_ERROR, "%s: cannot be run with %zu descriptors: %s", child->program, own.count,
+	mimicd_log(MIMICD_LOG_ERROR, "%s: cannot be run with %zu descriptors: %s", child->program.path, own.count,
 		   strerror(-error));
 	_exit(STATUS_NOT_RUN);
 }

@@ -9,9 +9,10 @@
 #include <sys/types.h>
 
 #include "daemon/supervise/kept.h"
+#include "daemon/supervise/program.h"
 
 struct mimicd_child {
-	const char *program;
+	struct mimicd_program program;
 	char *const *arguments;
 	const char *notify_name;	/* of the supervisor's inbox */
 	bool is_watched;		/* by $WATCHDOG_USEC */

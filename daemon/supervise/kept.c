@@ -9,7 +9,6 @@
 
 #include "daemon/loop/log.h"
 
-#define FIRST_FD 3	/* as sd_listen_fds(3) says */
 #define UNNAMED "unknown"	/* as it is there, too */
 
 static const char *shown_name(const struct mimicd_stored *stored)
@@ -116,8 +115,8 @@ static size_t *find_owners(const struct mimicd_kept *kept)
 	for (size_t i = 0; owners && i < kept->count; i++)
 		owners[i] = (size_t)-1;
 	for (size_t i = 0; owners && i < kept->count; i++) {
-		if (kept->list[i].fd >= FIRST_FD && kept->list[i].fd < FIRST_FD + (int)kept->count)
-			owners[kept->list[i].fd - FIRST_FD] = i;
+		if (kept->list[i].fd >= MIMICD_KEPT_FIRST && kept->list[i].fd < MIMICD_KEPT_FIRST + (int)kept->count)
+			owners[kept->list[i].fd - MIMICD_KEPT_FIRST] = i;
 	}
 	return owners;
 }
@@ -125,14 +124,14 @@ static size_t *find_owners(const struct mimicd_kept *kept)
 /* Takes one number more than there are, whatever the order. */
 static int move(struct mimicd_kept *kept, size_t *owners, size_t place)
 {
-	const int target = FIRST_FD + (int)place;
+	const int target = MIMICD_KEPT_FIRST + (int)place;
 	struct mimicd_stored *stored = &kept->list[place];
 	size_t owner = owners[place];
 
 	if (stored->fd == target)
 		return fcntl(target, F_SETFD, 0) ? -errno : 0;
 	if (owner != (size_t)-1) {
-		int away = fcntl(target, F_DUPFD_CLOEXEC, FIRST_FD + (int)kept->count);
+		int away = fcntl(target, F_DUPFD_CLOEXEC, MIMICD_KEPT_FIRST + (int)kept->count);
 
 		if (away < 0)
 			return -errno;
@@ -141,8 +140,8 @@ static int move(struct mimicd_kept *kept, size_t *owners, size_t place)
 	if (dup2(stored->fd, target) < 0)
 		return -errno;
 	close(stored->fd);
-	if (stored->fd >= FIRST_FD && stored->fd < FIRST_FD + (int)kept->count)
-		owners[stored->fd - FIRST_FD] = (size_t)-1;
+	if (stored->fd >= MIMICD_KEPT_FIRST && stored->fd < MIMICD_KEPT_FIRST + (int)kept->count)
+		owners[stored->fd - MIMICD_KEPT_FIRST] = (size_t)-1;
 	stored->fd = target;
 	return 0;
 }

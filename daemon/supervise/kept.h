@@ -11,6 +11,8 @@
 /* A string of a process's environment has 128 KiB at most, with its name and the byte 0 (execve(2)). */
 #define MIMICD_KEPT_NAMES_MAX (131072u - sizeof("LISTEN_FDNAMES="))
 
+#define MIMICD_KEPT_FIRST 3	/* as sd_listen_fds(3) says */
+
 struct mimicd_kept {
 	struct mimicd_stored *list;
 	size_t count;

@@ -28,6 +28,7 @@ static int take_line(struct mimicd_manager_message *message, const char *text, s
 	message->is_ready |= is_line(text, length, "READY=1");
 	message->is_stopping |= is_line(text, length, "STOPPING=1");
 	message->is_alive |= is_line(text, length, "WATCHDOG=1");
+	message->is_fit |= is_line(text, length, MIMICD_MESSAGE_FITS);
 	message->is_put |= is_line(text, length, "FDSTORE=1");
 	message->is_drop |= is_line(text, length, "FDSTOREREMOVE=1");
 	return 0;

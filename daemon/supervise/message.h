@@ -9,9 +9,12 @@
 #include "daemon/recovery/store.h"
 
 #define MIMICD_MESSAGE_SIZE_MAX 4096u
+/* Of a mimicd that could take over (--check); systemd does not know it, and leaves it out. */
+#define MIMICD_MESSAGE_FITS "X_MIMIC_FITS=1"
 
 struct mimicd_manager_message {
 	bool is_ready, is_stopping, is_alive; /* READY=1, STOPPING=1, WATCHDOG=1 */
+	bool is_fit;	/* MIMICD_MESSAGE_FITS */
 	bool is_put, is_drop; /* one of them at most, with a name */
 	char name[MIMICD_STORE_NAME_MAX + 1];
 };

@@ -22,6 +22,9 @@ struct mimicd_supervisor_options {
 };
 
 /*
+ * SIGHUP lets the file that is at the program's path now take over, if its check (upgrade.h) says that it
+ * fits.
+ *
  * Until a child ends by itself, SIGTERM or SIGINT came, or no child becomes ready. The status that the
  * process has to exit with.
  */

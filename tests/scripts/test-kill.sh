@@ -94,13 +94,13 @@ a_message_that_was_answered_is_not_done_again()
 a_message_that_was_answered_is_not_done_again
 result $? a_message_that_was_answered_is_not_done_again
 
-# The window's root is behind ten numbers and the text of its layout; the supervisor has it.
+# The window's root is behind six numbers, the text of its layout and the origin; the supervisor has it.
 damage_window()
 {
 	local fd
 	for fd in "/proc/$supervisor/fd"/*; do
 		case $(readlink "$fd") in
-		*"mimic journal"*) printf damaged! | dd of="$fd" bs=1 seek=112 conv=notrunc 2>/dev/null; return ;;
+		*"mimic journal"*) printf damaged! | dd of="$fd" bs=1 seek=152 conv=notrunc 2>/dev/null; return ;;
 		esac
 	done
 	return 1

@@ -153,6 +153,28 @@ static void a_window_without_a_commit_is_refused(void **unused)
 	close(fd);
 }
 
+/* As a program does that may take over, while the window's own daemon runs. */
+static void a_look_at_a_window_tells_its_origin(void **unused)
+{
+	struct mimicd_journal_seen seen;
+	int fd, other = memfd_create("short", MFD_CLOEXEC);
+
+	(void)unused;
+	assert_int_equal(mimicd_journal_create(3, BUILD, &fd), 0);
+	mimicd_journal_set_origin("1.2.3", 77);
+	assert_int_equal(mimicd_journal_look(fd, &seen), -ENODATA);
+	mimicd_journal_commit();
+	assert_int_equal(mimicd_journal_look(fd, &seen), 0);
+	assert_int_equal(seen.generation, 3);
+	assert_string_equal(seen.build, BUILD);
+	assert_string_equal(seen.origin.version, "1.2.3");
+	assert_int_equal(seen.origin.settings, 77);
+	assert_int_equal(mimicd_journal_look(other, &seen), -EINVAL);
+	mimicd_journal_end();
+	close(other);
+	close(fd);
+}
+
 static void a_file_that_is_no_window_is_refused(void **unused)
 {
 	struct mimicd_journal_left left;
@@ -258,6 +280,7 @@ int main(void)
 		cmocka_unit_test(a_successor_that_ends_leaves_the_same_behind),
 		cmocka_unit_test(a_window_of_another_layout_is_refused),
 		cmocka_unit_test(a_window_without_a_commit_is_refused),
+		cmocka_unit_test(a_look_at_a_window_tells_its_origin),
 		cmocka_unit_test(a_file_that_is_no_window_is_refused),
 		cmocka_unit_test(a_step_that_is_too_large_is_known),
 		cmocka_unit_test(writes_to_clients_come_in_the_opposite_order),
