@@ -20,6 +20,7 @@
 
 #include "mimic/protocol.h"
 #include "tests/lib/daemon_fixture.h"
+#include "tests/soak/kill_install.h"
 #include "tests/soak/kill_work.h"
 
 #define ARGUMENTS_MAX 32
@@ -61,20 +62,22 @@ static bool read_file(const char *path, char *text, size_t size, size_t *length)
 	return true;
 }
 
-/* A mimicd that was started to serve: not a zombie, and not one that tries a plugin. */
+/* A mimicd that was started to serve: not a zombie, and not one that tries a plugin, or whether it fits. */
 static bool serves(pid_t pid)
 {
 	char path[64], text[4096];
+	bool recovers = false;
 	size_t length;
 
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
 	if (!read_file(path, text, sizeof(text), &length))
 		return false;
 	for (const char *argument = text; argument < text + length; argument += strlen(argument) + 1) {
-		if (!strcmp(argument, "--recover"))
-			return true;
+		if (!strcmp(argument, "--check"))
+			return false;
+		recovers |= !strcmp(argument, "--recover");
 	}
-	return false;
+	return recovers;
 }
 
 static pid_t parent_of(pid_t pid)
@@ -217,6 +220,7 @@ static void become_daemon(const struct kill_daemon *daemon, const char *mimicd, 
 
 bool kill_daemon_start(struct kill_daemon *daemon, const char *mimicd, char *const *extra)
 {
+	char installed[sizeof(daemon->directory) + 16];
 	uint64_t when;
 
 	strcpy(daemon->directory, "/tmp/mimic-kill-XXXXXX");
@@ -224,6 +228,12 @@ bool kill_daemon_start(struct kill_daemon *daemon, const char *mimicd, char *con
 		return fail(daemon, "no folder in /tmp: %s", strerror(errno));
 	snprintf(daemon->socket, sizeof(daemon->socket), "%s/mimicd.sock", daemon->directory);
 	snprintf(daemon->log, sizeof(daemon->log), "%s/log", daemon->directory);
+	if (daemon->is_upgraded) {
+		if (!kill_install(mimicd, daemon->directory))
+			return fail(daemon, "%s cannot be copied to %s", mimicd, daemon->directory);
+		kill_installed_path(daemon->directory, installed, sizeof(installed));
+		mimicd = installed;
+	}
 	daemon->supervisor = fork();
 	if (!daemon->supervisor)
 		become_daemon(daemon, mimicd, extra);
@@ -245,6 +255,22 @@ bool kill_daemon_kill(struct kill_daemon *daemon, uint64_t *when)
 	is_dead = poll(&entry, 1, (int)END_MS) > 0;
 	close(fd);
 	return is_dead || fail(daemon, "process %d does not die", (int)daemon->serving);
+}
+
+bool kill_daemon_upgrade(struct kill_daemon *daemon, uint64_t *when)
+{
+	struct pollfd entry = { .fd = (int)syscall(SYS_pidfd_open, daemon->serving, 0), .events = POLLIN };
+	bool has_left;
+
+	if (entry.fd < 0)
+		return fail(daemon, "mimicd (process %d) ended by itself", (int)daemon->serving);
+	daemon->copy = !daemon->copy;
+	has_left = kill_install_copy(daemon->directory, daemon->copy) && !kill(daemon->supervisor, SIGHUP) &&
+		   poll(&entry, 1, (int)END_MS) > 0;
+	*when = kill_now_ns();
+	close(entry.fd);
+	return has_left ||
+	       fail(daemon, "mimicd (process %d) does not leave to another program", (int)daemon->serving);
 }
 
 void kill_daemon_hold(const struct kill_daemon *daemon, bool holds)
@@ -314,6 +340,7 @@ void kill_daemon_clean(struct kill_daemon *daemon)
 {
 	char path[128];
 
+	kill_uninstall(daemon->directory);
 	unlink(daemon->socket);
 	unlink(daemon->log);
 	snprintf(path, sizeof(path), "%s.lock", daemon->socket);

@@ -11,6 +11,8 @@ struct kill_daemon {
 	bool is_supervised;
 	pid_t supervisor;	/* our child; without supervision mimicd itself */
 	pid_t serving;		/* that is killed next */
+	bool is_upgraded;	/* it runs from copies, so that others can be put in their place */
+	unsigned int copy;	/* that is installed */
 	char directory[64];
 	char socket[96];
 	char log[96];
@@ -21,6 +23,11 @@ struct kill_daemon {
 bool kill_daemon_start(struct kill_daemon *daemon, const char *mimicd, char *const *extra);
 /* Kills it and waits until it is dead. *when: of the kill. */
 bool kill_daemon_kill(struct kill_daemon *daemon, uint64_t *when);
+/*
+ * Puts another copy of the program in its place, tells the supervisor, and waits until the daemon has left.
+ * *when: of its end.
+ */
+bool kill_daemon_upgrade(struct kill_daemon *daemon, uint64_t *when);
 /* The successor's process; it may not serve yet. */
 bool kill_daemon_find(struct kill_daemon *daemon, unsigned int milliseconds);
 /* Waits until it answers a new program. *when: of its answer. */

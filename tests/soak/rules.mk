@@ -21,6 +21,12 @@ SOAK_KILL_SRC := tests/soak/soak_kill.c $(wildcard tests/soak/kill_*.c)
 soak-kill: $(SOAK_KILL) $(O)/bin/mimicd
 	$(Q)$(SOAK_KILL) $(O)/bin/mimicd --kills $(KILLS) $(SOAK_KILL_OPTIONS)
 
+# A new mimicd takes over under load; UPGRADES=N. tests/scripts/test-upgrade.sh has a short form.
+UPGRADES ?= 200
+.PHONY: soak-upgrade
+soak-upgrade: $(SOAK_KILL) $(O)/bin/mimicd
+	$(Q)$(SOAK_KILL) $(O)/bin/mimicd --upgrade --kills $(UPGRADES) $(SOAK_KILL_OPTIONS)
+
 tests: $(SOAK_KILL)
 
 $(SOAK_KILL): $(call obj,$(SOAK_KILL_SRC)) $(LIBTEST_A) $(LIBDAEMON_A) $(DEVICE_LIBRARIES_A) $(LIBMIMIC_A)

@@ -44,6 +44,7 @@ static const char usage[] =
 	"  --seconds N       with --kills 0: so long (5)\n"
 	"  --limit MS        of the 99th percentile of the stall behind a restart (100; 0: none)\n"
 	"  --programs LIST   of maple,accesses,threads,dare,virgo,open,processes,list: these\n"
+	"  --upgrade         lets another copy of mimicd take over (SIGHUP) in place of kills\n"
 	"  --plain           without a supervisor\n"
 	"  --seed N          of the moments\n"
 	"  --break PROGRAM   makes one result of it wrong, which has to be found\n"
@@ -96,6 +97,9 @@ static bool kill_it(struct soak *soak, uint64_t *killed, bool *is_plain)
 {
 	struct kill_daemon *daemon = &soak->daemon;
 
+	*is_plain = true;
+	if (daemon->is_upgraded)
+		return kill_daemon_upgrade(daemon, killed) && kill_daemon_find(daemon, PATIENCE_MS);
 	*is_plain = !by_chance(soak, GAPS_OF_64, 64);
 	if (!*is_plain)
 		return leave_a_gap(soak, killed) && kill_daemon_find(daemon, PATIENCE_MS);
@@ -214,8 +218,8 @@ static bool run_all(struct soak *soak, const char *mimicd, char *const *extra)
 
 static void print_text(struct soak *soak, double seconds)
 {
-	printf("soak_kill: %u kills in %.1f s (seed %llu), %llu rounds compared\n", soak->done, seconds,
-	       (unsigned long long)soak->seed, (unsigned long long)kill_programs_rounds(&soak->programs));
+	printf("soak_kill: %u %s in %.1f s (seed %llu), %llu rounds compared\n", soak->done,
+	       soak->daemon.is_upgraded ? "upgrades" : "kills", seconds, (unsigned long long)soak->seed, (unsigned long long)kill_programs_rounds(&soak->programs));
 	if (soak->done)
 		printf("  restart %.1f ms, p99 %.1f, longest %.1f; stall beyond it %.1f ms, p99 %.1f, longest %.1f\n",
 		       kill_times_percentile(&soak->restarts, 0.5), kill_times_percentile(&soak->restarts, 0.99),
@@ -274,6 +278,7 @@ static bool take_option(struct soak *soak, int option)
 	case 't': soak->seconds = (unsigned int)strtoul(optarg, NULL, 10); return true;
 	case 'l': soak->limit_ms = strtod(optarg, NULL); return true;
 	case 'p': soak->only = optarg; return true;
+	case 'u': soak->daemon.is_upgraded = true; return true;
 	case 'n': soak->daemon.is_supervised = false; return true;
 	case 's': soak->seed = strtoull(optarg, NULL, 10); return true;
 	case 'x': soak->programs.broken = optarg; return true;
@@ -289,7 +294,7 @@ static bool parse(struct soak *soak, int argc, char **argv)
 		{ "seconds", required_argument, NULL, 't' }, { "limit", required_argument, NULL, 'l' },
 		{ "programs", required_argument, NULL, 'p' }, { "plain", no_argument, NULL, 'n' },
 		{ "seed", required_argument, NULL, 's' }, { "break", required_argument, NULL, 'x' },
-		{ "json", no_argument, NULL, 'j' }, { NULL, 0, NULL, 0 },
+		{ "upgrade", no_argument, NULL, 'u' }, { "json", no_argument, NULL, 'j' }, { NULL, 0, NULL, 0 },
 	};
 	int option;
 
