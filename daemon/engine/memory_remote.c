@@ -31,8 +31,13 @@
 bool mimicd_memory_client_lives(const struct mimicd_memory *memory)
 {
 	struct pollfd entry = { .fd = memory->pidfd, .events = POLLIN };
+	int count;
 
-	return poll(&entry, 1, 0) == 0;
+	/* A signal of ours that is pending ends even a poll() that does not wait. */
+	do {
+		count = poll(&entry, 1, 0);
+	} while (count < 0 && errno == EINTR);
+	return count == 0;
 }
 
 int mimicd_memory_try_remote(void)
