@@ -382,7 +382,8 @@ int main(int argc, char **argv)
 	fill_standard_descriptors();
 	if (become_recoverable(argc, argv) || mimicd_command_line_parse(&line, argc, argv))
 		return EXIT_BAD_INPUT;
-	if (line.exit_now && fflush(stdout)) {
+	/* The help fills more than one buffer: the first write may have failed, and the last one not. */
+	if (line.exit_now && (fflush(stdout) || ferror(stdout))) {
 		fprintf(stderr, "mimicd: standard output: %s\n", strerror(errno));
 		return EXIT_FAILURE;
 	}
