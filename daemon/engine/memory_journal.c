@@ -49,14 +49,14 @@ static long read_rows(void *context, const uint64_t *addresses, size_t count, si
 /* Rows whose old bytes cannot be read are not written: the page is not there, or has to be waited for. */
 static long write_rows(void *context, const uint64_t *addresses, size_t count, size_t size, const void *rows)
 {
-	const struct mimicd_memory_slot *slot = context;
+	struct mimicd_memory_slot *slot = context;
 	char old[ROWS_BATCH * ROW_BYTES];
 	size_t done = 0;
 
 	while (done < count) {
 		size_t batch = count - done < ROWS_BATCH ? count - done : ROWS_BATCH;
-		long there = plain()->read_rows(context, addresses + done, batch, size, old);
-		long written;
+		long there = plain()->read_rows(context, addresses + done, batch, size, old), written;
+		bool waits = slot->waits;
 
 		if (there <= 0)
 			break;
@@ -67,7 +67,11 @@ static long write_rows(void *context, const uint64_t *addresses, size_t count, s
 					      (const char *)rows + done * ROW_BYTES);
 		if (written > 0)
 			done += (size_t)written;
-		if (written < there || (size_t)there < batch)
+		if (written < there)
+			break;
+		/* The next row could not be read, and the model asks for the reason. */
+		slot->waits = waits;
+		if ((size_t)there < batch)
 			break;
 	}
 	return (long)done;

@@ -5,19 +5,29 @@
  *   pauses NAME   prints "ready" when it is there, goes on at a line of standard input, and prints the result
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libdare/dare.h"
 #include "libmaple/maple.h"
 #include "libvirgo/virgo.h"
 
 #define WORDS 100u	/* more than a queue holds */
 #define PAUSE_US 20000u	/* so long that another thread's access waits in the device */
 #define WAIT_MS 20000
+#define LATE_US 50000u	/* longer than the daemon waits for a page before it puts an access off */
+#define PAGE 4096u
+#define ROWS 16u
 #define HANGS_S 60	/* SIGALRM ends it then */
 
 static long check(long result, const char *call)
@@ -136,6 +146,79 @@ static void wait_for_event(void)
 	virgo_close(virgo);
 }
 
+/* Of a page that comes late. */
+struct late {
+	char *page;
+	int fd;		/* userfaultfd */
+};
+
+static struct late make_late(char *page)
+{
+	struct late late = { page, (int)syscall(SYS_userfaultfd, O_CLOEXEC) };
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = {
+		.range = { .start = (uintptr_t)page, .len = PAGE }, .mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	if (late.fd < 0 || ioctl(late.fd, UFFDIO_API, &api) || ioctl(late.fd, UFFDIO_REGISTER, &range)) {
+		puts("there is no userfaultfd that the kernel's own accesses wait for");
+		exit(EXIT_SUCCESS);
+	}
+	return late;
+}
+
+static void *bring_page(void *context)
+{
+	const struct late *late = context;
+	struct uffdio_zeropage zero = { .range = { .start = (uintptr_t)late->page, .len = PAGE } };
+	struct uffd_msg message;
+
+	if (read(late->fd, &message, sizeof(message)) != sizeof(message))
+		return NULL;
+	usleep(LATE_US);
+	CHECK(ioctl(late->fd, UFFDIO_ZEROPAGE, &zero) ? -errno : 0);
+	return NULL;
+}
+
+/* Rows are scattered: the first ones to memory that mimicd shares, the others to a page that comes late. */
+static void store_rows(void)
+{
+	static float rows[ROWS][ROWS];
+	static uint64_t addresses[ROWS][8];
+	struct dare_options options = { .device = "dare0", .transport = "daemon" };
+	char *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *shared;
+	bool is_same = true;
+	struct late late;
+	struct dare *dare;
+	pthread_t pager;
+
+	CHECK(page == MAP_FAILED ? -errno : 0);
+	late = make_late(page);
+	CHECK(dare_open(&dare, &options));
+	shared = dare_alloc(dare, sizeof(rows));
+	CHECK(shared ? 0 : -errno);
+	for (unsigned int i = 0; i < ROWS; i++) {
+		for (unsigned int k = 0; k < ROWS; k++)
+			rows[i][k] = (float)(i * ROWS + k);
+		addresses[i][0] = (uintptr_t)((i < ROWS / 2 ? shared : page) + i * sizeof(rows[0]));
+	}
+	CHECK(-pthread_create(&pager, NULL, bring_page, &late));
+	pause_here();
+	CHECK(dare_mcfg(dare, DARE_CSR_MATRIX_M, ROWS));
+	CHECK(dare_mcfg(dare, DARE_CSR_MATRIX_K, 8));
+	CHECK(dare_mld(dare, 1, addresses, sizeof(addresses[0])));
+	CHECK(dare_mcfg(dare, DARE_CSR_MATRIX_K, sizeof(rows[0])));
+	CHECK(dare_mld(dare, 0, rows, sizeof(rows[0])));
+	CHECK(dare_mscatter(dare, 0, 1));
+	CHECK(dare_fence(dare));
+	pthread_join(pager, NULL);
+	for (unsigned int i = 0; i < ROWS; i++)
+		is_same &= !memcmp((const void *)(uintptr_t)addresses[i][0], rows[i], sizeof(rows[i]));
+	puts(is_same ? "rows" : "other rows");
+	CHECK(dare_free(dare, shared));
+	dare_close(dare);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -143,6 +226,7 @@ int main(int argc, char **argv)
 		void (*run)(void);
 	} all[] = {
 		{ "word", wait_for_word }, { "posts", leave_posts }, { "event", wait_for_event },
+		{ "rows", store_rows },
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -152,6 +236,6 @@ int main(int argc, char **argv)
 		all[i].run();
 		return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
 	}
-	fputs("usage: pauses word|posts|event\n", stderr);
+	fputs("usage: pauses word|posts|event|rows\n", stderr);
 	return 2;
 }

@@ -126,6 +126,17 @@ for name in word posts event; do
 	stop || result 1 "the daemon ends well"
 done
 
+late_rows="rows are stored of which some lie in a page that comes late"
+start && begin rows && go_on
+status=$?
+if grep -q "no userfaultfd" "$work/output"; then
+	skip "$late_rows" "no userfaultfd that the kernel's own accesses wait for"
+else
+	[ $status = 0 ] && grep -q "^rows$" "$work/output"
+	result $? "$late_rows"
+fi
+stop
+
 start && begin word && begin_gap && kill -9 $program && end_gap && until_true is_free maple1
 result $? "a program that is killed while there is no daemon is gone, and its device is free"
 exec 3>&-
