@@ -23,11 +23,13 @@ RECOVER_FUNCTIONS := memcpy memmove memset malloc calloc aligned_alloc free
 OBJCOPY = $(CROSS)objcopy
 recover_obj = $(patsubst %.c,$(O)/obj/recover/%.o,$(1))
 
-# As the plain object is compiled, but for that.
+# As the plain object is compiled, but for that. With _FORTIFY_SOURCE, which Debian's packages are compiled with, memcpy()
+# may be __memcpy_chk(), in whose place there is no function of ours.
 $(O)/obj/recover/%.o: %.c $(O)/obj/%.o | packages-build
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CC      $@")
-	$(Q)$(CC) $(ALL_CFLAGS) $(if $(filter $<,$(GENERAL_ONLY)),$(if $(IS_X86_64),-mgeneral-regs-only $(NO_INLINE))) $(RECOVER_FLAGS) -DMIMIC_NOTES_CHANGES -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(if $(filter $<,$(GENERAL_ONLY)),$(if $(IS_X86_64),-mgeneral-regs-only $(NO_INLINE))) -U_FORTIFY_SOURCE $(RECOVER_FLAGS) \
+		-DMIMIC_NOTES_CHANGES -c -o $@ $<
 	$(Q)[ -z "$(RECOVER_FUNCTIONS)" ] || $(OBJCOPY) $(foreach function,$(RECOVER_FUNCTIONS),--redefine-sym $(function)=mimicd_model_$(function)) $@
 
 # The devices in virtual time are no part of mimicd.
