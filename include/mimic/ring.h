@@ -105,13 +105,19 @@ static inline void mimic_ring_publish_recent(struct mimic_ring_end *producer, ui
 	atomic_store_explicit(&recent->end, head, memory_order_release);
 }
 
+/* Where no consumer waits for the words: without the copies beside the head. */
+static inline void mimic_ring_publish_words(struct mimic_ring_end *producer, uint64_t count)
+{
+	producer->position += count;
+	/* release: the words are there before the head that covers them */
+	atomic_store_explicit(&producer->ring->head, producer->position, memory_order_release);
+}
+
 static inline void mimic_ring_publish(struct mimic_ring_end *producer, uint64_t count)
 {
 	if (count && count <= MIMIC_RING_RECENT)
 		mimic_ring_publish_recent(producer, producer->position + count);
-	producer->position += count;
-	/* release: the words are there before the head that covers them */
-	atomic_store_explicit(&producer->ring->head, producer->position, memory_order_release);
+	mimic_ring_publish_words(producer, count);
 }
 
 /* Takes over the words [position, head) if one of the copies beside the head has them all. */

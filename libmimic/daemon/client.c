@@ -18,7 +18,7 @@
 #include "libmimic/daemon/order.h"
 #include "libmimic/daemon/session.h"
 
-/* Words of one posted command: the daemon starts on it while the next is written. */
+/* Words of one posted command. */
 #define POST_WORDS 2048
 
 static int explain_open(int error, const char *name)
@@ -194,7 +194,7 @@ static int access_once(struct daemon_device *device, struct daemon_lane *lane, s
 	enum mimic_command_kind kind;
 	uint64_t words, answer;
 	int64_t level;
-	int error = mimic_daemon_wait_room(lane, device->generation, MIMIC_DAEMON_ORDER_WORDS + 2);
+	int error = mimic_daemon_get_room(lane, device->generation, MIMIC_DAEMON_ORDER_WORDS + 2);
 
 	if (error)
 		return error;
@@ -256,63 +256,76 @@ static void put_payload(struct daemon_lane *lane, uint64_t ahead, const uint64_t
 
 /* Header and payload, whole: the daemon never sees half a command. Order words come before it. */
 static int post_piece(struct daemon_device *device, struct daemon_lane *lane,
-		      const struct mimic_daemon_order *order, const struct mimic_access *pattern,
+		      struct mimic_daemon_order *order, const struct mimic_access *store,
 		      const uint64_t *values, uint64_t count, bool quietly)
 {
 	uint64_t words = 0;
-	int error = mimic_daemon_wait_room(lane, device->generation,
-					   count + MIMIC_DAEMON_ORDER_WORDS + 1);
+	int error = mimic_daemon_get_room(lane, device->generation, count + MIMIC_DAEMON_ORDER_WORDS + 1);
 
 	if (error)
 		return error;
 	if (order)
-		words = mimic_daemon_order_put(order, lane);
-	mimic_ring_put(&lane->commands, words++,
-		       pack(device, MIMIC_COMMAND_STORE, pattern, (uint32_t)count));
+		words = mimic_daemon_order_begin(device, lane, store, order);
+	mimic_ring_put(&lane->commands, words++, pack(device, MIMIC_COMMAND_STORE, store, (uint32_t)count));
 	put_payload(lane, words, values, count);
-	(quietly ? mimic_daemon_publish_quietly : mimic_daemon_publish)(lane, words + count);
+	if (quietly)
+		mimic_daemon_publish_quietly(lane, words + count);
+	else
+		mimic_daemon_publish(lane, words + count);
 	return 0;
 }
 
-static int post_on(struct daemon_device *device, struct daemon_lane *lane, const struct mimic_access *pattern,
-		   const uint64_t *values, size_t count, bool quietly)
+/* In pieces: the daemon starts on one while the next is written. */
+static int post_pieces(struct daemon_device *device, struct daemon_lane *lane,
+		       struct mimic_daemon_order *order, const struct mimic_access *store,
+		       const uint64_t *values, size_t count, bool quietly)
 {
-	int error = check_lost(device, lane);
-	struct mimic_daemon_order order;
 	uint64_t most = POST_WORDS;
 	size_t done = 0;
+	int error = 0;
 
 	/* The daemon wakes a thread that waits for room when half the ring is free. */
 	if (most > (lane->commands.mask + 1) / 2)
 		most = (lane->commands.mask + 1) / 2;
 	most -= MIMIC_DAEMON_ORDER_WORDS + 1;
-	mimic_daemon_order_begin(device, pattern, &order);
 	while (!error && done < count) {
 		uint64_t piece = count - done < most ? count - done : most;
 
 		/* The pieces that follow are behind the first in our lane. */
-		error = post_piece(device, lane, done ? NULL : &order, pattern, values + done, piece,
-				   quietly);
+		error = post_piece(device, lane, done ? NULL : order, store, values + done, piece, quietly);
 		done += piece;
 	}
-	if (!error)
-		error = mimic_daemon_order_end(device, lane, &order);
-	return error ? error : check_lost(device, lane);
+	return error;
 }
 
-static ssize_t post(struct mimic_device *base, const struct mimic_access *pattern, const uint64_t *values,
-		    size_t count, bool quietly)
+static int post_on(struct daemon_device *device, struct daemon_lane *lane, const struct mimic_access *store,
+		   const uint64_t *values, size_t count, bool quietly)
 {
-	struct daemon_device *device = mimic_daemon_device(base);
-	struct mimic_access store = *pattern;
-	struct daemon_lane *lane;
-	int error = mimic_daemon_begin(device, pattern, __builtin_frame_address(0), &lane);
+	int error = check_lost(device, lane);
+	struct mimic_daemon_order order;
 
 	if (error)
 		return error;
-	store.is_write = 1;
-	mimic_daemon_credit_leave(device, lane, &store);
-	error = post_on(device, lane, pattern, values, count, quietly);
+	error = count == 1 ? post_piece(device, lane, &order, store, values, 1, quietly) :
+			     post_pieces(device, lane, &order, store, values, count, quietly);
+	if (!error)
+		error = mimic_daemon_order_end(device, lane, &order);
+	return error || count == 1 ? error : check_lost(device, lane);
+}
+
+/* `store` is one of them. */
+static ssize_t post(struct mimic_device *base, const struct mimic_access *store, const uint64_t *values,
+		    size_t count, bool quietly)
+{
+	struct daemon_device *device = mimic_daemon_device(base);
+	struct daemon_lane *lane;
+	int error = mimic_daemon_begin(device, store, __builtin_frame_address(0), &lane);
+
+	if (error)
+		return error;
+	if (base->kind->credits)
+		mimic_daemon_credit_leave(device, lane, store);
+	error = post_on(device, lane, store, values, count, quietly);
 	mimic_daemon_end(lane);
 	return error ? error : (ssize_t)count;
 }
@@ -341,7 +354,10 @@ static int post_by_credit(struct daemon_device *device, const struct mimic_acces
 ssize_t mimic_daemon_device_post(struct mimic_device *base, const struct mimic_access *pattern,
 				 const uint64_t *values, size_t count)
 {
-	return count ? post(base, pattern, values, count, false) : 0;
+	struct mimic_access store = *pattern;
+
+	store.is_write = 1;
+	return count ? post(base, &store, values, count, false) : 0;
 }
 
 static int daemon_store(struct mimic_device *base, struct mimic_access *store)

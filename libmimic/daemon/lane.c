@@ -16,6 +16,9 @@
 #include "libmimic/daemon/device.h"
 #include "libmimic/daemon/session.h"
 
+/* Of mimic_daemon_begin(), which begins each access: inlined there, they would have it save all registers. */
+#define RARE __attribute__((noinline, cold))
+
 _Static_assert(MIMIC_THREAD_SESSIONS == (int)DAEMON_SESSION_KINDS, "a place for each session");
 
 /* Keeps the compiler from moving stores across; a handler runs on this very thread. */
@@ -114,7 +117,7 @@ static int request_lane(struct daemon_thread *thread, unsigned int level)
 	return error;
 }
 
-static int make_lane(struct daemon_thread *thread, unsigned int level)
+static RARE int make_lane(struct daemon_thread *thread, unsigned int level)
 {
 	int saved = errno;
 	sigset_t signals;
@@ -216,7 +219,7 @@ static unsigned int clear_all_abandoned(struct daemon_thread *thread, const void
 }
 
 /* Operations of this thread have begun and not ended: are we inside them? Returns our level. */
-static unsigned int settle_outer(struct daemon_thread *thread, const void *frame)
+static RARE unsigned int settle_outer(struct daemon_thread *thread, const void *frame)
 {
 	unsigned int depth = thread->depth;
 
@@ -237,21 +240,15 @@ static void publish_cpu(struct daemon_lane *lane)
 	atomic_store_explicit(&lane->memory->client_cpu, cpu, memory_order_relaxed);
 }
 
-/* This thread's record for the session. */
-static struct daemon_thread *get_thread(uint32_t generation, const void *frame)
+/* It has none for this session yet. */
+static RARE struct daemon_thread *renew_thread(struct daemon_thread **place, uint32_t generation,
+					       const void *frame)
 {
-	struct mimic_thread *self = mimic_thread_self();
-	struct daemon_thread **place, *thread;
+	struct daemon_thread *thread = *place;
 	unsigned int level;
 
-	if (!self)
-		return NULL;
-	place = &self->daemon[mimic_daemon_session_kind(generation)];
-	thread = *place;
 	if (!thread)
 		return make_thread(place, NULL, generation);
-	if (thread->generation == generation)
-		return thread;
 	for (level = thread->depth; level; level--) {
 		if (!is_abandoned(&thread->lanes[level - 1], frame))
 			break;
@@ -261,6 +258,19 @@ static struct daemon_thread *get_thread(uint32_t generation, const void *frame)
 		return make_thread(place, thread, generation);
 	reset_thread(thread, generation);
 	return thread;
+}
+
+/* This thread's record for the session. */
+static struct daemon_thread *get_thread(uint32_t generation, const void *frame)
+{
+	struct mimic_thread *self = mimic_thread_self();
+	struct daemon_thread **place, *thread;
+
+	if (!self)
+		return NULL;
+	place = &self->daemon[mimic_daemon_session_kind(generation)];
+	thread = *place;
+	return thread && thread->generation == generation ? thread : renew_thread(place, generation, frame);
 }
 
 int mimic_daemon_begin(const struct daemon_device *device, const struct mimic_access *pattern, void *frame,

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "devices/kind.h"
 #include "libmimic/base/patience.h"
 #include "mimic/lane.h"
 #include "mimic/protocol.h"
@@ -24,6 +25,13 @@ enum daemon_lane_state {
 	DAEMON_LANE_FREE,
 	DAEMON_LANE_BUSY,	/* the rings are being written or read */
 	DAEMON_LANE_WAITING,	/* the rings are whole: another operation could go on from here */
+};
+
+/* Where the last posts of other lanes are found (order.c). */
+enum daemon_order_source {
+	DAEMON_ORDER_ANY_LANE,
+	DAEMON_ORDER_FIRST_LANE,
+	DAEMON_ORDER_SOURCES,
 };
 
 struct daemon_device;
@@ -47,6 +55,8 @@ struct daemon_lane {
 	/* That operation's, which are its caller's: for a wait that has to be explained. */
 	const struct daemon_device *device;
 	const struct mimic_access *pattern;
+	/* Order words that are in the ring, the last of each part of a device: commands that follow need them no more. */
+	uint64_t ordered[DAEMON_ORDER_SOURCES][MIMIC_KIND_ORDERS];
 };
 
 /* Of one device (credit.h). */
@@ -87,9 +97,22 @@ void mimic_daemon_publish(struct daemon_lane *lane, uint64_t words);
  * Publishes words without waking the daemon: only for words that no thread waits for before more is
  * published on some lane of the session by mimic_daemon_publish(). A wait for room wakes it.
  */
-void mimic_daemon_publish_quietly(struct daemon_lane *lane, uint64_t words);
+static inline void mimic_daemon_publish_quietly(struct daemon_lane *lane, uint64_t words)
+{
+	mimic_ring_publish_words(&lane->commands, words);
+}
+
 /* Waits for room of that many words. -ENOTCONN. */
 int mimic_daemon_wait_room(struct daemon_lane *lane, uint32_t generation, uint64_t words);
+
+/* The same without a call, where there is room. */
+static inline int mimic_daemon_get_room(struct daemon_lane *lane, uint32_t generation, uint64_t words)
+{
+	int64_t room = mimic_ring_room(&lane->commands, words);
+
+	return room >= (int64_t)words ? 0 : mimic_daemon_wait_room(lane, generation, words);
+}
+
 /*
  * Waits for answers; returns how many are there. -ENOTCONN; -EINTR: a signal
  * handler took the command back, the missing answers have to be asked for again.

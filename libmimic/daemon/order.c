@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Most programs post to a device from one thread, and an atomic exchange would cost that thread a third of each
+ * store. So the lane that posts first has places of its own for its last posts, which it alone writes, by
+ * plain stores. All other lanes share one set of places, and a thread of any lane looks at both.
+ */
 #include "libmimic/daemon/order.h"
 
 static uint64_t order_word(const struct daemon_device *device, const struct daemon_lane *lane)
@@ -15,32 +20,50 @@ static bool is_of_another(uint64_t last, const struct daemon_lane *lane)
 	return last && mimic_lane_order_lane(last) != (lane->number & 0xffff);
 }
 
-void mimic_daemon_order_begin(struct daemon_device *device, const struct mimic_access *pattern,
-			      struct mimic_daemon_order *order)
+/* The first lane that asks is it, for as long as the program has the device. */
+static bool is_first_lane(struct daemon_device *device, const struct daemon_lane *lane)
 {
-	const struct mimic_kind *kind = device->base.kind;
-	struct mimic_access store = *pattern;
+	uint32_t first = atomic_load_explicit(&device->first_lane, memory_order_relaxed);
 
-	store.is_write = 1;
-	order->works_on = kind->order ? kind->order(&store) : 1;
-	for (uint32_t left = order->works_on; left; left &= left - 1) {
-		unsigned int index = (unsigned int)__builtin_ctz(left);
-
-		/* acquire: the commands before it are published */
-		order->before[index] = atomic_load_explicit(&device->last_post[index],
-							    memory_order_acquire);
-	}
+	if (first)
+		return first == lane->number;
+	return atomic_compare_exchange_strong(&device->first_lane, &first, lane->number);
 }
 
-uint64_t mimic_daemon_order_put(const struct mimic_daemon_order *order, struct daemon_lane *lane)
+/* Returns how many words it is. */
+static uint64_t put_behind(struct daemon_lane *lane, enum daemon_order_source source, unsigned int index,
+			   uint64_t before, uint64_t ahead)
 {
+	uint64_t *ordered = &lane->ordered[source][index];
+
+	/* Of devices that have such a part in common, the word says which post it is. */
+	if (!is_of_another(before, lane) || *ordered == before)
+		return 0;
+	mimic_ring_put(&lane->commands, ahead, before);
+	*ordered = before;
+	return 1;
+}
+
+uint64_t mimic_daemon_order_begin(struct daemon_device *device, struct daemon_lane *lane,
+				  const struct mimic_access *store, struct mimic_daemon_order *order)
+{
+	const struct mimic_kind *kind = device->base.kind;
 	uint64_t words = 0;
 
+	order->works_on = kind->order ? kind->order(store) : 1;
+	order->is_of_first_lane = is_first_lane(device, lane);
 	for (uint32_t left = order->works_on; left; left &= left - 1) {
-		uint64_t before = order->before[__builtin_ctz(left)];
+		unsigned int index = (unsigned int)__builtin_ctz(left);
+		/* acquire, both: the commands before it are published */
+		uint64_t last = atomic_load_explicit(&device->last_post[index], memory_order_acquire);
+		uint64_t first;
 
-		if (is_of_another(before, lane))
-			mimic_ring_put(&lane->commands, words++, before);
+		words += put_behind(lane, DAEMON_ORDER_ANY_LANE, index, last, words);
+		if (order->is_of_first_lane)
+			continue;
+		order->before[index] = last;
+		first = atomic_load_explicit(&device->first_lane_post[index], memory_order_acquire);
+		words += put_behind(lane, DAEMON_ORDER_FIRST_LANE, index, first, words);
 	}
 	return words;
 }
@@ -78,7 +101,12 @@ int mimic_daemon_order_end(struct daemon_device *device, struct daemon_lane *lan
 	for (uint32_t left = order->works_on; !error && left; left &= left - 1) {
 		unsigned int index = (unsigned int)__builtin_ctz(left);
 
-		error = become_last(device, lane, index, order->before[index]);
+		if (order->is_of_first_lane)
+			/* release: our commands are published */
+			atomic_store_explicit(&device->first_lane_post[index], order_word(device, lane),
+					      memory_order_release);
+		else
+			error = become_last(device, lane, index, order->before[index]);
 	}
 	return error;
 }
@@ -90,12 +118,16 @@ uint64_t mimic_daemon_order_access(struct daemon_device *device, struct daemon_l
 	uint32_t left = kind->order ? kind->order(access) : 0;
 	uint64_t words = 0;
 
+	/* Each time: these words go with the access if a signal handler takes it back. */
 	for (; left; left &= left - 1) {
-		uint64_t last = atomic_load_explicit(&device->last_post[__builtin_ctz(left)],
-						     memory_order_acquire);
+		unsigned int index = (unsigned int)__builtin_ctz(left);
+		uint64_t last = atomic_load_explicit(&device->last_post[index], memory_order_acquire);
+		uint64_t first = atomic_load_explicit(&device->first_lane_post[index], memory_order_acquire);
 
 		if (is_of_another(last, lane))
 			mimic_ring_put(&lane->commands, words++, last);
+		if (is_of_another(first, lane))
+			mimic_ring_put(&lane->commands, words++, first);
 	}
 	return words;
 }

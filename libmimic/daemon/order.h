@@ -15,23 +15,26 @@
 #include "libmimic/daemon/lane.h"
 
 /* That a command can need before it. */
-#define MIMIC_DAEMON_ORDER_WORDS MIMIC_KIND_ORDERS
+#define MIMIC_DAEMON_ORDER_WORDS (DAEMON_ORDER_SOURCES * MIMIC_KIND_ORDERS)
 
 /* Of one post. */
 struct mimic_daemon_order {
 	uint32_t works_on;
-	uint64_t before[MIMIC_KIND_ORDERS];	/* the last posts as they were when ours began */
+	bool is_of_first_lane;
+	/* Else: the last posts of all lanes but the first, as they were when ours began. */
+	uint64_t before[MIMIC_KIND_ORDERS];
 };
 
-/* Finds the posts that come before a post of this pattern. */
-void mimic_daemon_order_begin(struct daemon_device *device, const struct mimic_access *pattern,
-			      struct mimic_daemon_order *order);
-/* Puts that into the ring, at its head. Returns how many words it is; there is room for all. */
-uint64_t mimic_daemon_order_put(const struct mimic_daemon_order *order, struct daemon_lane *lane);
+/*
+ * Before a post of such stores: puts order words for the posts that come before it into the ring, at its
+ * head. Returns how many words these are; there is room for all.
+ */
+uint64_t mimic_daemon_order_begin(struct daemon_device *device, struct daemon_lane *lane,
+				  const struct mimic_access *store, struct mimic_daemon_order *order);
 /* The post is published: it is the last one now. 0 or -errno. */
 int mimic_daemon_order_end(struct daemon_device *device, struct daemon_lane *lane,
 			   const struct mimic_daemon_order *order);
-/* The same as begin and put, for an access. */
+/* As begin, for an access. */
 uint64_t mimic_daemon_order_access(struct daemon_device *device, struct daemon_lane *lane,
 				   const struct mimic_access *access);
 

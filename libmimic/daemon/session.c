@@ -39,7 +39,7 @@ static uint32_t next_generation(enum daemon_session_kind kind)
 {
 	static uint32_t connections;
 
-	return ++connections * DAEMON_SESSION_KINDS + kind;
+	return ++connections * DAEMON_SESSION_STEP + kind;
 }
 
 void mimic_daemon_block_signals(sigset_t *before)

@@ -44,6 +44,10 @@ enum daemon_session_kind {
 	DAEMON_SESSION_KINDS = DAEMON_SESSION_NODES + 8,
 };
 
+/* Generations count in steps of this: a power of two above the kinds, as each access divides by it. */
+#define DAEMON_SESSION_STEP 16u
+_Static_assert((unsigned int)DAEMON_SESSION_KINDS <= DAEMON_SESSION_STEP, "a remainder for each kind");
+
 struct daemon_lane;
 struct daemon_session;
 
@@ -77,7 +81,7 @@ struct daemon_session_ops {
 struct daemon_session {
 	/*
 	 * Which connection of this process; 0: none. Lanes and devices belong to one.
-	 * The remainder by DAEMON_SESSION_KINDS is the kind, so that a number is
+	 * The remainder by DAEMON_SESSION_STEP is the kind, so that a number is
 	 * enough to find the session.
 	 */
 	_Atomic uint32_t generation;
@@ -98,7 +102,7 @@ extern struct daemon_session mimic_daemon_sessions[DAEMON_SESSION_KINDS];
 
 static inline enum daemon_session_kind mimic_daemon_session_kind(uint32_t generation)
 {
-	return (enum daemon_session_kind)(generation % DAEMON_SESSION_KINDS);
+	return (enum daemon_session_kind)(generation % DAEMON_SESSION_STEP);
 }
 
 static inline struct daemon_session *mimic_daemon_session_of(uint32_t generation)

@@ -30,11 +30,6 @@ void mimic_daemon_publish(struct daemon_lane *lane, uint64_t words)
 	wake_daemon(lane);
 }
 
-void mimic_daemon_publish_quietly(struct daemon_lane *lane, uint64_t words)
-{
-	mimic_ring_publish(&lane->commands, words);
-}
-
 /* Words of room, or of answers, that the ring has; -EINTR, -EPROTO. */
 static int64_t available(struct daemon_lane *lane, enum mimic_lane_sleep what, uint64_t wanted)
 {

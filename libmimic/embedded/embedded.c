@@ -150,26 +150,29 @@ static inline int begin(struct embedded_device *handle, struct embedded_lane *la
 static int issue(struct embedded_instance *instance, struct embedded_lane *lane, uint8_t first_page,
 		 struct mimic_access *access)
 {
-	struct mimic_access attempt = *access;
-	uint64_t ticket;
+	uint64_t ticket, answer = 0;
+	enum mimic_outcome outcome;
 
-	attempt.owner = lane->holder;
-	attempt.page += first_page;
-	if (instance->model->ops->access(instance->model, &attempt, instance->clock.now) == MIMIC_DONE) {
+	/* Not in a copy: a processor that copies what was just written in pieces waits until it is in the cache. */
+	access->owner = lane->holder;
+	access->page += first_page;
+	outcome = instance->model->ops->access(instance->model, access, instance->clock.now);
+	if (outcome == MIMIC_DONE) {
 		/* It may have made room for a store that waits in a ring. */
 		if (instance->blocked)
 			mimic_embedded_drain(instance);
 		mimic_embedded_leave(instance);
-		access->data = attempt.data;
+		access->page -= first_page;
 		return 0;
 	}
 	ticket = mimic_embedded_park(instance, lane, EMBEDDED_WAIT_ANSWER, 0);
-	lane->access = attempt;
+	lane->access = *access;
 	mimic_embedded_leave(instance);
-	if (!mimic_embedded_await(instance, lane, ticket, &attempt.data))
+	access->page -= first_page;
+	if (!mimic_embedded_await(instance, lane, ticket, &answer))
 		return -EAGAIN;
 	if (!access->is_write)
-		access->data = attempt.data;
+		access->data = answer;
 	return 0;
 }
 

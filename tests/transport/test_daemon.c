@@ -85,24 +85,24 @@ static void post_unwaited(unsigned int operation, const uint64_t *value)
 	assert_int_equal(served_device->transport->post(served_device, &pattern, value, 1), 1);
 }
 
-/* Sets the base of queue 0 in every even turn; the main thread fetches in every odd one. */
-static void *set_bases(void *argument)
+/* Two threads in turn set the base of queue 0; the main thread fetches from each. */
+static void *set_bases(void *first)
 {
-	(void)argument;
 	for (uint64_t i = 0; i < TURNS; i++) {
 		uint64_t base = (uint64_t)(uintptr_t)&table[i];
 
-		post_unwaited(SET_BASE32, &base);
+		if (i % 2 == *(const uint64_t *)first)
+			post_unwaited(SET_BASE32, &base);
 		pthread_barrier_wait(&barrier);
 		pthread_barrier_wait(&barrier);
 	}
 	return NULL;
 }
 
-static void posts_of_two_threads_that_take_turns_take_effect_in_that_order(void **state)
+static void posts_of_three_threads_that_take_turns_take_effect_in_that_order(void **state)
 {
-	const uint64_t index = 1;
-	pthread_t thread;
+	const uint64_t index = 1, first[2] = { 0, 1 };
+	pthread_t threads[2];
 
 	(void)state;
 	table = mimic_memory_alloc(served_device, (TURNS + 1) * sizeof(*table));
@@ -110,8 +110,9 @@ static void posts_of_two_threads_that_take_turns_take_effect_in_that_order(void 
 		table[i] = i;
 	served_init(WORDS_32);
 	served_open_both(0);
-	pthread_barrier_init(&barrier, NULL, 2);
-	pthread_create(&thread, NULL, set_bases, NULL);
+	pthread_barrier_init(&barrier, NULL, 3);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, set_bases, (void *)&first[i]);
 	for (uint32_t i = 0; i < TURNS; i++) {
 		pthread_barrier_wait(&barrier);
 		post_unwaited(POINTER32, &index);
@@ -120,7 +121,8 @@ static void posts_of_two_threads_that_take_turns_take_effect_in_that_order(void 
 		for (uint32_t k = i - i % 16; i % 16 == 15 && k <= i; k++)
 			assert_int_equal(register_load(CONSUME, 0, 4), k + 1);
 	}
-	pthread_join(thread, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
 	mimic_memory_free(served_device, table);
 }
 
@@ -530,7 +532,7 @@ int main(void)
 		TEST(streams_longer_than_the_rings_arrive_whole_and_in_order),
 		TEST(posts_of_a_thread_before_its_end_still_arrive),
 		TEST(the_roles_of_a_thread_that_ended_are_free),
-		TEST(posts_of_two_threads_that_take_turns_take_effect_in_that_order),
+		TEST(posts_of_three_threads_that_take_turns_take_effect_in_that_order),
 		TEST(a_load_comes_after_what_other_threads_posted_before_it),
 		TEST(memory_that_was_never_registered_is_read),
 		TEST(shared_and_other_addresses_mix_in_one_batch),
