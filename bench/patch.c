@@ -28,7 +28,7 @@
 
 /* Of two words each: the ring takes them all, and more, while nothing reads it. */
 #define BURST 1500
-#define BURSTS 25
+#define BURSTS 101
 /* Until a daemon that has nothing to do sleeps, with a margin. */
 #define REST_US 2000
 

@@ -21,12 +21,6 @@
 
 _Static_assert(MIMIC_THREAD_SESSIONS == (int)DAEMON_SESSION_KINDS, "a place for each session");
 
-/* Keeps the compiler from moving stores across; a handler runs on this very thread. */
-static void handler_fence(void)
-{
-	atomic_signal_fence(memory_order_seq_cst);
-}
-
 static void unmap_lane(const struct daemon_thread *thread, struct daemon_lane *lane)
 {
 	struct mimic_lane *memory = lane->memory;
@@ -34,7 +28,7 @@ static void unmap_lane(const struct daemon_thread *thread, struct daemon_lane *l
 
 	/* First: a handler that comes meanwhile must not read unmapped memory. */
 	memset(lane, 0, sizeof(*lane));
-	handler_fence();
+	mimic_daemon_handler_fence();
 	if (memory)
 		mimic_daemon_mapping_end(thread->generation, memory, size);
 }
@@ -230,16 +224,6 @@ static RARE unsigned int settle_outer(struct daemon_thread *thread, const void *
 	return depth;
 }
 
-static void publish_cpu(struct daemon_lane *lane)
-{
-	int cpu = mimic_cpu_current();
-
-	if (cpu == lane->cpu)
-		return;
-	lane->cpu = cpu;
-	atomic_store_explicit(&lane->memory->client_cpu, cpu, memory_order_relaxed);
-}
-
 /* It has none for this session yet. */
 static RARE struct daemon_thread *renew_thread(struct daemon_thread **place, uint32_t generation,
 					       const void *frame)
@@ -298,25 +282,13 @@ int mimic_daemon_begin(const struct daemon_device *device, const struct mimic_ac
 	}
 	lane->thread = thread;
 	thread->depth = level + 1;
-	handler_fence();
+	mimic_daemon_handler_fence();
 	lane->frame = frame;
 	lane->device = device;
 	lane->pattern = pattern;
 	lane->state = DAEMON_LANE_BUSY;
-	publish_cpu(lane);
 	*found = lane;
 	return 0;
-}
-
-void mimic_daemon_end(struct daemon_lane *lane)
-{
-	struct daemon_thread *thread = lane->thread;
-
-	lane->due = 0;
-	lane->withdrawn = false;
-	lane->state = DAEMON_LANE_FREE;
-	handler_fence();
-	thread->depth = (unsigned int)(lane - thread->lanes);
 }
 
 static void end_thread(struct daemon_thread *thread)

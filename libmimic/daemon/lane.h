@@ -18,6 +18,7 @@
 
 #include "devices/kind.h"
 #include "libmimic/base/patience.h"
+#include "libmimic/base/prefetch.h"
 #include "mimic/lane.h"
 #include "mimic/protocol.h"
 
@@ -83,7 +84,23 @@ struct daemon_thread {
  */
 int mimic_daemon_begin(const struct daemon_device *device, const struct mimic_access *pattern, void *frame,
 		       struct daemon_lane **lane);
-void mimic_daemon_end(struct daemon_lane *lane);
+
+/* Keeps the compiler from moving stores across; a handler runs on this very thread. */
+static inline void mimic_daemon_handler_fence(void)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void mimic_daemon_end(struct daemon_lane *lane)
+{
+	struct daemon_thread *thread = lane->thread;
+
+	lane->due = 0;
+	lane->withdrawn = false;
+	lane->state = DAEMON_LANE_FREE;
+	mimic_daemon_handler_fence();
+	thread->depth = (unsigned int)(lane - thread->lanes);
+}
 
 /* Was the command in progress withdrawn? Not if it was published only after a handler tried. */
 static inline bool mimic_daemon_is_withdrawn(const struct daemon_lane *lane)
@@ -93,13 +110,21 @@ static inline bool mimic_daemon_is_withdrawn(const struct daemon_lane *lane)
 
 /* Publishes `words` that were put into the command ring, and wakes the daemon if it sleeps. */
 void mimic_daemon_publish(struct daemon_lane *lane, uint64_t words);
+/* As far ahead as a line of another processor takes to come, at the speed of posts. */
+#define MIMIC_DAEMON_PREFETCH_WORDS 64
+
 /*
  * Publishes words without waking the daemon: only for words that no thread waits for before more is
  * published on some lane of the session by mimic_daemon_publish(). A wait for room wakes it.
  */
 static inline void mimic_daemon_publish_quietly(struct daemon_lane *lane, uint64_t words)
 {
+	const struct mimic_ring_end *commands = &lane->commands;
+
 	mimic_ring_publish_words(&lane->commands, words);
+	/* The daemon read this line a round ago: getting it back takes as long as several posts. */
+	mimic_prefetch_to_write(&commands->ring->words[(commands->position + MIMIC_DAEMON_PREFETCH_WORDS) &
+						      commands->mask]);
 }
 
 /* Waits for room of that many words. -ENOTCONN. */

@@ -24,8 +24,20 @@ static void wake_daemon(struct daemon_lane *lane)
 	mimic_daemon_session_kick(lane->thread->generation);
 }
 
+/* For the daemon, which leaves the CPU to a thread that waits on the same one. */
+static void publish_cpu(struct daemon_lane *lane)
+{
+	int cpu = mimic_cpu_current();
+
+	if (cpu == lane->cpu)
+		return;
+	lane->cpu = cpu;
+	atomic_store_explicit(&lane->memory->client_cpu, cpu, memory_order_relaxed);
+}
+
 void mimic_daemon_publish(struct daemon_lane *lane, uint64_t words)
 {
+	publish_cpu(lane);
 	mimic_ring_publish(&lane->commands, words);
 	wake_daemon(lane);
 }
@@ -93,8 +105,10 @@ static int64_t wait_for(struct daemon_lane *lane, uint32_t generation, enum mimi
 		return words;
 	lane->state = DAEMON_LANE_WAITING;
 	/* The ring may be full of posts that were published without a wake. */
-	if (what == MIMIC_LANE_WAITS_FOR_ROOM)
+	if (what == MIMIC_LANE_WAITS_FOR_ROOM) {
+		publish_cpu(lane);
 		wake_daemon(lane);
+	}
 	if (words >= 0)
 		words = spin_for(lane, what, wanted);
 	while (words >= 0 && (uint64_t)words < wanted) {

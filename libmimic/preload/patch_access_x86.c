@@ -144,6 +144,13 @@ static bool is_plain(const struct mimic_instruction *instruction)
 	       !instruction->sign_extend && !instruction->byte_swap;
 }
 
+static uint64_t value_of(const struct mimic_instruction *instruction, const struct patch_frame *frame)
+{
+	if (instruction->operand != MIMIC_OPERAND_GENERAL || instruction->high_byte || instruction->byte_swap)
+		return mimic_operate_store_value(instruction, &frame->registers);
+	return frame->registers.gpr[instruction->reg] & mimic_operate_mask(instruction->memory_size);
+}
+
 static void finish_load(const struct mimic_instruction *instruction, struct patch_frame *frame, uint64_t data)
 {
 	frame->old_value = frame->registers.gpr[instruction->reg];
@@ -169,7 +176,7 @@ bool mimic_preload_patch_access(struct patch_site *site, struct patch_frame *fra
 	if (address & (size - 1))
 		return false;
 	if (instruction->is_write)
-		data = mimic_operate_store_value(instruction, &frame->registers);
+		data = value_of(instruction, frame);
 	error = access_known(address, size, instruction->is_write, &data);
 	if (error == -EAGAIN)
 		error = access_anew(address, size, instruction->is_write, &data);
