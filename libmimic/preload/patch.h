@@ -220,11 +220,11 @@ bool mimic_preload_patch_access(struct patch_site *site, struct patch_frame *fra
 static inline struct patch_moment mimic_preload_patch_moment_of(const struct patch_site *site,
 								unsigned int offset, uint64_t scratch)
 {
-	unsigned int length = site->target.instruction.length;
-
 	if (site->is_moved)
-		return (struct patch_moment){ .is_after = offset >= length };
-	return mimic_preload_patch_moment(length, offset, scratch);
+		return (struct patch_moment){
+			.is_after = offset >= mimic_preload_patch_moved_length(&site->target),
+		};
+	return mimic_preload_patch_moment(site->target.instruction.length, offset, scratch);
 }
 
 /*

@@ -85,7 +85,7 @@ static bool make_code(const struct patch_site *site, uintptr_t place, uint8_t co
 static bool fit(struct patch_site *site, const struct patch_window *window)
 {
 	unsigned int length = site->target.instruction.length;
-	size_t size = site->is_moved ? mimic_preload_patch_moved_size(length)
+	size_t size = site->is_moved ? mimic_preload_patch_moved_size(&site->target)
 				     : mimic_preload_patch_code_size(length);
 	uintptr_t place = mimic_preload_patch_place(window, size);
 	uint8_t code[PATCH_CODE_MAX];

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * x86-64: which instructions can be carried out elsewhere with the same effects. Only those that compute
- * with general registers: they cannot fault, touch no memory, and lead nowhere else; their bytes mean the
- * same at any address.
+ * x86-64: which instructions can be carried out elsewhere with the same effects. Those that compute with
+ * general registers: they cannot fault and touch no memory, and their bytes mean the same at any address. And
+ * jumps by a distance: elsewhere the distance is another one.
  */
+#include <string.h>
+
 #include "libmimic/preload/patch_plan.h"
 
 #if defined(__x86_64__) && !defined(__ILP32__)
@@ -216,7 +218,7 @@ static enum form read_opcode(struct cursor *cursor, uint8_t *opcode)
 	return form;
 }
 
-unsigned int mimic_preload_patch_movable(const uint8_t *bytes, size_t available)
+static unsigned int movable_as_it_is(const uint8_t *bytes, size_t available)
 {
 	struct cursor cursor = { .bytes = bytes, .count = available < LONGEST ? available : LONGEST };
 	uint8_t opcode = 0, modrm = 0;
@@ -236,7 +238,42 @@ unsigned int mimic_preload_patch_movable(const uint8_t *bytes, size_t available)
 	return cursor.at <= cursor.count ? (unsigned int)cursor.at : 0;
 }
 
+unsigned int mimic_preload_patch_branch(const uint8_t *bytes, size_t available, struct patch_branch *branch)
+{
+	bool has_two = available >= 2 && bytes[0] == 0x0f;
+	unsigned int at = has_two, size = has_two || (available && bytes[0] == 0xe9) ? 4 : 1;
+	int32_t distance = 0;
+	bool is_jump;
+
+	if (available < at + 1 + size)
+		return 0;
+	is_jump = !has_two && (bytes[0] == 0xe9 || bytes[0] == 0xeb);
+	if (!is_jump && (bytes[at] & 0xf0) != (has_two ? 0x80 : 0x70))
+		return 0;
+	memcpy(&distance, bytes + at + 1, size);
+	*branch = (struct patch_branch){
+		.distance = size == 1 ? (int8_t)distance : distance,
+		.is_conditional = !is_jump,
+		.condition = bytes[at] & 0xf,
+	};
+	return at + 1 + size;
+}
+
+unsigned int mimic_preload_patch_movable(const uint8_t *bytes, size_t available)
+{
+	struct patch_branch branch;
+	unsigned int length = mimic_preload_patch_branch(bytes, available, &branch);
+
+	return length ? length : movable_as_it_is(bytes, available);
+}
+
 #else
+
+unsigned int mimic_preload_patch_branch(const uint8_t *bytes, size_t available, struct patch_branch *branch)
+{
+	(void)bytes, (void)available, (void)branch;
+	return 0;
+}
 
 unsigned int mimic_preload_patch_movable(const uint8_t *bytes, size_t available)
 {

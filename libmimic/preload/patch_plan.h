@@ -103,12 +103,25 @@ unsigned int mimic_preload_patch_original(void);
 
 /*
  * The length of the instruction at `bytes` if it can be carried out elsewhere: it computes with registers
- * only. 0: it cannot. patch_move_x86.c.
+ * only, or is a jump by a distance. 0: it cannot. patch_move_x86.c.
  */
 unsigned int mimic_preload_patch_movable(const uint8_t *bytes, size_t available);
 
-/* The trampoline of one that was moved: itself, and a jump back. false: it would reach too far. */
-size_t mimic_preload_patch_moved_size(unsigned int length);
+struct patch_branch {
+	int32_t distance; /* from the instruction's end */
+	bool is_conditional;
+	uint8_t condition; /* the low four bits of the opcode */
+};
+
+/* The length of the jump at `bytes`, conditional or not. 0: there is none of a known distance. */
+unsigned int mimic_preload_patch_branch(const uint8_t *bytes, size_t available, struct patch_branch *branch);
+
+/*
+ * The trampoline of one that was moved: itself, and a jump back. false: it would reach too far. A short
+ * jump is a long one there: moved_length() is the length of what does the instruction's work.
+ */
+unsigned int mimic_preload_patch_moved_length(const struct patch_target *target);
+size_t mimic_preload_patch_moved_size(const struct patch_target *target);
 bool mimic_preload_patch_moved_code(const struct patch_target *target, uintptr_t place,
 				    uint8_t code[PATCH_CODE_MAX]);
 

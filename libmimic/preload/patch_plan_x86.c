@@ -16,6 +16,7 @@
 
 #define JUMP_OPCODE 0xe9u
 #define JUMP_SIZE 5u /* without prefixes */
+#define CONDITIONAL_SIZE 6u
 #define PREFIX 0x48u
 #define PREFIXES_MAX 3u
 
@@ -225,18 +226,46 @@ bool mimic_preload_patch_code(const struct patch_target *target, uintptr_t place
 	return put_jump(code, AT_DONE_BACK + length, place, next);
 }
 
-size_t mimic_preload_patch_moved_size(unsigned int length)
+unsigned int mimic_preload_patch_moved_length(const struct patch_target *target)
 {
-	return length + JUMP_SIZE;
+	unsigned int length = target->instruction.length;
+	struct patch_branch branch;
+
+	if (!mimic_preload_patch_branch(target->bytes, length, &branch))
+		return length;
+	return branch.is_conditional ? CONDITIONAL_SIZE : JUMP_SIZE;
+}
+
+size_t mimic_preload_patch_moved_size(const struct patch_target *target)
+{
+	return mimic_preload_patch_moved_length(target) + JUMP_SIZE;
+}
+
+static bool put_conditional(uint8_t *code, uintptr_t place, uint8_t condition, uintptr_t to)
+{
+	int64_t distance = (int64_t)(to - (place + CONDITIONAL_SIZE));
+
+	code[0] = 0x0f;
+	code[1] = 0x80 | condition;
+	put_32(code + 2, distance);
+	return fits_32(distance);
 }
 
 bool mimic_preload_patch_moved_code(const struct patch_target *target, uintptr_t place,
 				    uint8_t code[PATCH_CODE_MAX])
 {
 	unsigned int length = target->instruction.length;
+	uintptr_t next = target->address + length;
+	struct patch_branch branch;
+	bool reaches = true;
 
-	memcpy(code, target->bytes, length);
-	return put_jump(code, length, place, target->address + length);
+	if (!mimic_preload_patch_branch(target->bytes, length, &branch))
+		memcpy(code, target->bytes, length);
+	else if (branch.is_conditional)
+		reaches = put_conditional(code, place, branch.condition, next + (uintptr_t)(intptr_t)branch.distance);
+	else
+		reaches = put_jump(code, 0, place, next + (uintptr_t)(intptr_t)branch.distance);
+	return put_jump(code, mimic_preload_patch_moved_length(target), place, next) && reaches;
 }
 
 unsigned int mimic_preload_patch_original(void)
@@ -300,9 +329,14 @@ bool mimic_preload_patch_code(const struct patch_target *target, uintptr_t place
 	return false;
 }
 
-size_t mimic_preload_patch_moved_size(unsigned int length)
+unsigned int mimic_preload_patch_moved_length(const struct patch_target *target)
 {
-	return length;
+	return target->instruction.length;
+}
+
+size_t mimic_preload_patch_moved_size(const struct patch_target *target)
+{
+	return target->instruction.length;
 }
 
 bool mimic_preload_patch_moved_code(const struct patch_target *target, uintptr_t place,

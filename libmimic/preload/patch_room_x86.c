@@ -103,7 +103,7 @@ bool mimic_preload_patch_room(const struct patch_target *target, const struct pa
 					    windows);
 	mimic_preload_patch_limit_tries(TRIES);
 	for (i = 0; i < count && !is_found; i++) {
-		is_found = try_window(&room, &windows[i], mimic_preload_patch_moved_size(length), place);
+		is_found = try_window(&room, &windows[i], mimic_preload_patch_moved_size(moved), place);
 		*window = windows[i];
 	}
 	mimic_preload_patch_limit_tries(UINT32_MAX);

@@ -288,6 +288,12 @@ static void likely_text(uint8_t text[TEXT])
 		*at++ = 0x0f;
 }
 
+static bool is_jump(const ZydisDecodedInstruction *instruction)
+{
+	return instruction->meta.category == ZYDIS_CATEGORY_COND_BR ||
+	       instruction->meta.category == ZYDIS_CATEGORY_UNCOND_BR;
+}
+
 static void a_moved_instruction_computes_with_registers_only_and_has_its_length(void **unused)
 {
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
@@ -305,9 +311,12 @@ static void a_moved_instruction_computes_with_registers_only_and_has_its_length(
 		length = mimic_preload_patch_movable(text, TEXT);
 		if (!length)
 			continue;
-		moved++;
 		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, text, TEXT, &instruction, operands)))
 			fail_msg("no instruction: %02x %02x %02x %02x", text[0], text[1], text[2], text[3]);
+		/* The next test's. */
+		if (is_jump(&instruction))
+			continue;
+		moved++;
 		if (instruction.length != length || may_lead_elsewhere(&instruction) ||
 		    !is_of_registers(&instruction, operands))
 			fail_msg("%02x %02x %02x %02x: %u bytes; zydis: %s, %u", text[0], text[1], text[2],
@@ -317,21 +326,84 @@ static void a_moved_instruction_computes_with_registers_only_and_has_its_length(
 	assert_true(moved > ROUNDS);
 }
 
+/* Where zydis says that the jump at `address` leads; it is one by a distance. */
+static uint64_t leads_to(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
+			  uint64_t address)
+{
+	uint64_t target = 0;
+
+	assert_true(is_jump(instruction));
+	assert_true(ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(instruction, &operands[0], address, &target)));
+	return target;
+}
+
+static void a_moved_jump_has_its_condition_and_leads_where_it_led(void **unused)
+{
+	const uint64_t place = 0x7f0012345678;
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT], moved_operands[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction instruction, moved;
+	uint8_t code[PATCH_CODE_MAX];
+	unsigned int round, jumps = 0;
+	ZydisDecoder decoder;
+
+	(void)unused;
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	for (round = 0; round < 10 * ROUNDS; round++) {
+		struct patch_target target = { .address = place + 0x1000000 + random_bits() % 0x1000000 };
+		uint8_t text[TEXT];
+		uint64_t led;
+
+		likely_text(text);
+		memcpy(target.bytes, text, sizeof(target.bytes));
+		target.instruction.length = (uint8_t)mimic_preload_patch_movable(text, TEXT);
+		if (!target.instruction.length)
+			continue;
+		assert_true(ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, text, TEXT, &instruction, operands)));
+		if (!is_jump(&instruction))
+			continue;
+		jumps++;
+		assert_int_equal(instruction.length, target.instruction.length);
+		led = leads_to(&instruction, operands, target.address);
+		if (!mimic_preload_patch_moved_code(&target, place, code)) {
+			assert_true(led - place + INT32_MAX > UINT32_MAX - 64u);
+			continue;
+		}
+		assert_true(ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, sizeof(code), &moved, moved_operands)));
+		assert_int_equal(moved.mnemonic, instruction.mnemonic);
+		assert_int_equal(moved.length, mimic_preload_patch_moved_length(&target));
+		assert_int_equal(leads_to(&moved, moved_operands, place), led);
+		/* And behind it. */
+		assert_true(ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code + moved.length, sizeof(code) - moved.length,
+								&instruction, operands)));
+		assert_int_equal(instruction.mnemonic, ZYDIS_MNEMONIC_JMP);
+		assert_int_equal(leads_to(&instruction, operands, place + moved.length),
+				 target.address + target.instruction.length);
+		assert_int_equal(moved.length + instruction.length, mimic_preload_patch_moved_size(&target));
+	}
+	assert_true(jumps > ROUNDS / 10);
+}
+
 static void a_cut_instruction_is_not_moved(void **unused)
 {
 	static const uint8_t text[] = { 0x48, 0x81, 0xc0, 1, 2, 3, 4 }; /* add $0x4030201, %rax */
 	size_t available;
 
+	static const uint8_t jump[] = { 0x0f, 0x84, 1, 2, 3, 4 }; /* je */
+
 	(void)unused;
 	for (available = 0; available < sizeof(text); available++)
 		assert_int_equal(mimic_preload_patch_movable(text, available), 0);
 	assert_int_equal(mimic_preload_patch_movable(text, sizeof(text)), sizeof(text));
+	for (available = 0; available < sizeof(jump); available++)
+		assert_int_equal(mimic_preload_patch_movable(jump, available), 0);
+	assert_int_equal(mimic_preload_patch_movable(jump, sizeof(jump)), sizeof(jump));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_moved_instruction_computes_with_registers_only_and_has_its_length),
+		cmocka_unit_test(a_moved_jump_has_its_condition_and_leads_where_it_led),
 		cmocka_unit_test(a_cut_instruction_is_not_moved),
 		cmocka_unit_test(each_jump_leads_to_its_place_and_changes_its_own_instruction_only),
 		cmocka_unit_test(no_jump_leads_beyond_its_window),
