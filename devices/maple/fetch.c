@@ -316,8 +316,25 @@ static bool fetch_block(struct maple *m, unsigned int number, uint64_t *addresse
 	}
 	for (size_t i = 0; i < n; i++)
 		push_pending(m, number, size, m->state.next_tag++, addresses[i],
-			     m->state.translation && !(undo.missed >> i & 1), source);
+			     m->state.translation && undo.hits >> i & 1, source);
 	return true;
+}
+
+/* Does one of these values of 8 bytes lie in two pages? */
+static bool one_crosses(const uint64_t *addresses, size_t n)
+{
+	uint64_t bits = 0;
+
+#pragma GCC unroll 4
+	for (size_t i = 0; i < n; i++)
+		bits |= addresses[i];
+	if (!(bits & 7))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if ((addresses[i] & (PAGE_BYTES - 1)) > PAGE_BYTES - 8)
+			return true;
+	}
+	return false;
 }
 
 static bool block_is_plain(const struct maple *m, const uint64_t *addresses, size_t n,
@@ -325,11 +342,7 @@ static bool block_is_plain(const struct maple *m, const uint64_t *addresses, siz
 {
 	if (m->host.memory.walk || m->state.pending_count || n < 2)
 		return false;
-	for (size_t i = 0; size == 8 && i < n; i++) {
-		if ((addresses[i] & (PAGE_BYTES - 1)) > PAGE_BYTES - 8)
-			return false;
-	}
-	return true;
+	return size != 8 || !one_crosses(addresses, n);
 }
 
 size_t maple_fetch_into_queue(struct maple *m, unsigned int number, uint64_t *addresses, size_t n,

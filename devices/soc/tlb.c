@@ -162,6 +162,7 @@ static struct tree16 tree16_split(uint64_t tree)
 {
 	struct tree16 split = { .upper = tree >> 1 & 7 };
 
+#pragma GCC unroll 4
 	for (unsigned int group = 0; group < 4; group++) {
 		unsigned int state = (tree >> (4 + group) & 1) | (tree >> (8 + 2 * group) & 3) << 1;
 
@@ -174,6 +175,7 @@ static uint64_t tree16_join(struct tree16 split)
 {
 	uint64_t tree = (uint64_t)split.upper << 1;
 
+#pragma GCC unroll 4
 	for (unsigned int group = 0; group < 4; group++) {
 		uint64_t state = split.lower >> (3 * group) & 7;
 
@@ -219,52 +221,139 @@ static inline unsigned int tree16_replace(struct tree16 *tree)
 	return entry;
 }
 
-static inline void fill16(struct mimic_tlb *tlb, unsigned int entry, uint64_t page,
-			  struct mimic_tlb_replaced *replaced)
+/*
+ * Misses in a row: entries of a tree of four take turns as victims in an order that its state says, and so do the
+ * groups. After the first few the next 16 are listed, four bits each, the next one lowest; then they come again.
+ */
+#define FEW_MISSES 8
+
+#define FIRST(state) ((state) & 1 ? 2 + ((state) >> 2) : (state) >> 1 & 1)
+#define SECOND(state) ((state) & 1 ? (state) >> 1 & 1 : 2 + ((state) >> 2))
+#define IN_TURN(state, bits) ((uint64_t)FIRST(state) | (uint64_t)SECOND(state) << (bits) | \
+			      (uint64_t)(FIRST(state) ^ 1) << 2 * (bits) | (uint64_t)(SECOND(state) ^ 1) << 3 * (bits))
+#define TURNS(state) { IN_TURN(state, 4), IN_TURN(state, 16) }
+/* What n fills flip: a each time, b and c in turn. */
+#define FLIPS(n, lefts, rights) (((n) & 1) | ((lefts) & 1) << 1 | ((rights) & 1) << 2)
+#define AFTER(state, n) ((state) ^ ((state) & 1 ? FLIPS(n, (n) / 2, ((n) + 1) / 2) : FLIPS(n, ((n) + 1) / 2, (n) / 2)))
+#define AFTERS(state) { AFTER(state, 0), AFTER(state, 1), AFTER(state, 2), AFTER(state, 3) }
+#define STATES(OF) { OF(0), OF(1), OF(2), OF(3), OF(4), OF(5), OF(6), OF(7) }
+
+/* The order, with 4 bits for each of the groups, and with 16 for each entry of a group. */
+static const struct {
+	uint64_t groups, entries;
+} turns[8] = STATES(TURNS);
+static const uint8_t four_after[8][4] = STATES(AFTERS);
+
+static uint64_t list_victims(struct tree16 tree)
 {
-	uint64_t old = tlb->page[entry];
+	uint64_t order = turns[tree.upper].groups, list = 0;
+
+	for (unsigned int i = 0; i < 16; i += 4) {
+		unsigned int group = order >> i & 3;
+
+		list |= (turns[tree.lower >> 3 * group & 7].entries | group * 0x4000400040004ull) << i;
+	}
+	return list;
+}
+
+/* The tree that n such misses leave. */
+static struct tree16 after_misses(struct tree16 tree, unsigned int n)
+{
+	struct tree16 after = { .upper = four_after[tree.upper][n % 4] };
+	uint64_t order = turns[tree.upper].groups;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		unsigned int shift = 3 * (order >> 4 * i & 3);
+
+		after.lower |= (unsigned int)four_after[tree.lower >> shift & 7][(n + 3 - i) / 4 % 4] << shift;
+	}
+	return after;
+}
+
+/* The one that has the page; 16: none. */
+static inline unsigned int find16(const struct mimic_tlb *tlb, unsigned int valid, uint64_t page)
+{
+	unsigned int found = tlb->bucket[mimic_tlb_bucket(page)] & valid;
+
+	for (; found; found &= found - 1) {
+		if (tlb->page[__builtin_ctz(found)] == page)
+			return (unsigned int)__builtin_ctz(found);
+	}
+	return 16;
+}
+
+static inline void fill16(struct mimic_tlb *tlb, unsigned int entry, uint64_t page)
+{
 	uint16_t bit = (uint16_t)(1u << entry);
 
-	replaced->page = old;
-	replaced->frame = tlb->frame[entry];
-	replaced->entry = entry;
-	tlb->bucket[mimic_tlb_bucket(old)] &= (uint16_t)~bit;
+	tlb->bucket[mimic_tlb_bucket(tlb->page[entry])] &= (uint16_t)~bit;
 	tlb->bucket[mimic_tlb_bucket(page)] |= bit;
 	tlb->page[entry] = page;
 	tlb->frame[entry] = page;
 }
 
+/* From the first one on as long as they miss: how many. */
+static __attribute__((noinline)) size_t fill_misses(struct mimic_tlb *tlb, const uint64_t *addresses, size_t count,
+						    struct tree16 *tree, unsigned int *valid)
+{
+	uint64_t victims = list_victims(*tree);
+	unsigned int filled = *valid;
+	size_t n;
+
+	for (n = 0; n < count; n++) {
+		uint64_t page = addresses[n] >> MIMIC_TLB_PAGE_SHIFT;
+		unsigned int entry = victims & 15;
+
+		if (find16(tlb, filled, page) < 16)
+			break;
+		victims = victims >> 4 | victims << 60;
+		filled |= 1u << entry;
+		fill16(tlb, entry, page);
+	}
+	*valid = filled;
+	*tree = after_misses(*tree, (unsigned int)n);
+	return n;
+}
+
 bool mimic_tlb_translate_identity(struct mimic_tlb *tlb, uint64_t *addresses, size_t count,
 				  struct mimic_tlb_undo *undo)
 {
-	struct mimic_tlb_replaced *replaced = undo->replaced;
 	struct tree16 tree = tree16_split(tlb->tree);
-	unsigned int valid = (unsigned int)tlb->valid;
-	uint64_t missed = 0;
+	unsigned int valid = (unsigned int)tlb->valid, misses = 0;	/* in a row */
+	uint64_t hits = 0;
+	size_t i = 0, fills = 0, run;
 
 	if (tlb->entries != 16 || tlb->large || count > MIMIC_TLB_BLOCK)
 		return false;
 	undo->tree = tlb->tree;
 	undo->valid = tlb->valid;
-	for (size_t i = 0; i < count; i++) {
+	memcpy(undo->page, tlb->page, sizeof(undo->page));
+	memcpy(undo->frame, tlb->frame, sizeof(undo->frame));
+	while (i < count) {
 		uint64_t page = addresses[i] >> MIMIC_TLB_PAGE_SHIFT;
-		unsigned int found = tlb->bucket[mimic_tlb_bucket(page)] & valid, entry;
+		unsigned int entry = find16(tlb, valid, page);
 
-		while (found && tlb->page[__builtin_ctz(found)] != page)
-			found &= found - 1;
-		if (found) {
-			entry = (unsigned int)__builtin_ctz(found);
+		if (entry < 16) {
 			addresses[i] += (tlb->frame[entry] - page) << MIMIC_TLB_PAGE_SHIFT;
 			tree16_touch(&tree, entry);
+			hits |= 1ull << i++;
+			misses = 0;
 			continue;
 		}
 		entry = tree16_replace(&tree);
-		fill16(tlb, entry, page, replaced++);
-		missed |= 1ull << i;
 		valid |= 1u << entry;
+		fill16(tlb, entry, page);
+		fills++;
+		i++;
+		if (++misses < FEW_MISSES)
+			continue;
+		run = fill_misses(tlb, addresses + i, count - i, &tree, &valid);
+		fills += run;
+		i += run;
+		misses = 0;
 	}
-	undo->missed = missed;
-	undo->fills = (size_t)(replaced - undo->replaced);
+	undo->hits = hits;
+	undo->fills = fills;
 	tlb->valid = valid;
 	tlb->tree = tree16_join(tree);
 	return true;
@@ -272,14 +361,13 @@ bool mimic_tlb_translate_identity(struct mimic_tlb *tlb, uint64_t *addresses, si
 
 void mimic_tlb_take_back(struct mimic_tlb *tlb, const struct mimic_tlb_undo *undo)
 {
-	for (size_t i = undo->fills; i-- > 0;) {
-		unsigned int entry = (unsigned int)undo->replaced[i].entry;
-		uint16_t bit = (uint16_t)(1u << entry);
-
-		tlb->bucket[mimic_tlb_bucket(tlb->page[entry])] &= (uint16_t)~bit;
-		tlb->page[entry] = undo->replaced[i].page;
-		tlb->frame[entry] = undo->replaced[i].frame;
-		tlb->bucket[mimic_tlb_bucket(tlb->page[entry])] |= bit;
+	for (unsigned int entry = 0; entry < 16; entry++)
+		bucket_remove(tlb, tlb->page[entry], entry);
+	for (unsigned int entry = 0; entry < 16; entry++) {
+		tlb->page[entry] = undo->page[entry];
+		tlb->frame[entry] = undo->frame[entry];
+		if (undo->valid >> entry & 1)
+			bucket_add(tlb, tlb->page[entry], entry);
 	}
 	tlb->valid = undo->valid;
 	tlb->tree = undo->tree;

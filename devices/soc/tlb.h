@@ -90,19 +90,14 @@ void mimic_tlb_drop(struct mimic_tlb *tlb, int entry);
 /* Physical address of `address` by an entry that translates it. */
 uint64_t mimic_tlb_physical(const struct mimic_tlb *tlb, int entry, uint64_t address);
 
-struct mimic_tlb_replaced {
-	uint64_t page;
-	uint64_t frame;
-	uint64_t entry;
-};
-
-/* The entries that translate_identity() replaced, latest last, so that they can be restored. */
+/* Of a TLB of 16 entries, as it was before translate_identity(). */
 struct mimic_tlb_undo {
 	uint64_t tree;
 	uint64_t valid;
-	uint64_t missed;	/* bit i: addresses[i] was not there */
+	uint64_t hits;		/* bit i: addresses[i] was there */
 	size_t fills;
-	struct mimic_tlb_replaced replaced[MIMIC_TLB_BLOCK];
+	uint64_t page[16];
+	uint64_t frame[16];
 };
 
 /*

@@ -253,18 +253,18 @@ static void invalidating_beside_a_page_keeps_it(void **state)
 	assert_int_equal(mimic_tlb_find(&tlb, 0x5000), -1);
 }
 
-/* Find, and fill on a miss, one after the other. */
-static size_t translate_one_by_one(struct mimic_tlb *tlb, const uint64_t *addresses, size_t count)
+/* Find, and fill on a miss, one after the other. Bit i: addresses[i] was there. */
+static uint64_t translate_one_by_one(struct mimic_tlb *tlb, const uint64_t *addresses, size_t count)
 {
-	size_t misses = 0;
+	uint64_t hits = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		if (mimic_tlb_find(tlb, addresses[i]) >= 0)
-			continue;
-		mimic_tlb_fill(tlb, addresses[i], addresses[i], 12);
-		misses++;
+			hits |= 1ull << i;
+		else
+			mimic_tlb_fill(tlb, addresses[i], addresses[i], 12);
 	}
-	return misses;
+	return hits;
 }
 
 static void expect_same_entries(const struct mimic_tlb *a, const struct mimic_tlb *b)
@@ -281,6 +281,8 @@ static void expect_same_entries(const struct mimic_tlb *a, const struct mimic_tl
 
 static void a_block_is_translated_as_its_addresses_one_by_one(void **state)
 {
+	/* Hits, hits and misses in turn, and misses only. */
+	static const unsigned int pages[] = { 16, 200, 5000 };
 	struct mimic_tlb block, single;
 	struct mimic_tlb_undo undo;
 
@@ -293,11 +295,12 @@ static void a_block_is_translated_as_its_addresses_one_by_one(void **state)
 		size_t count = 1 + next_random() % MIMIC_TLB_BLOCK;
 
 		for (size_t i = 0; i < count; i++)
-			addresses[i] = random_address(round % 3 ? 16 : 200);
+			addresses[i] = random_address(pages[round % 3]);
 		memcpy(copy, addresses, sizeof(copy));
 		if (!mimic_tlb_translate_identity(&block, addresses, count, &undo))
 			fail_msg("16 entries and small pages are the plain case");
-		assert_int_equal(undo.fills, translate_one_by_one(&single, copy, count));
+		assert_true(undo.hits == translate_one_by_one(&single, copy, count));
+		assert_int_equal(undo.fills, count - (size_t)__builtin_popcountll(undo.hits));
 		assert_memory_equal(addresses, copy, count * sizeof(*copy));
 		expect_same_entries(&block, &single);
 	}
