@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "libmimic/library/library.h"
+#include "libmimic/transport.h"
 #include "maple.h"
 #include "mimic/maple_registers.h"
 
@@ -113,6 +114,9 @@ int maple_store_register(struct maple *maple, unsigned int operation, unsigned i
 /* Posts values to an 8-byte register of the MAPLE page; count or -errno. */
 ssize_t maple_post(struct maple *maple, unsigned int operation, unsigned int queue,
 		   const uint64_t *values, size_t count);
+
+/* Pops that many 64-bit values and gives them to a function, which must not use the device. 0 or -errno with text. */
+int maple_consume64_pieces(struct maple *maple, unsigned int queue, size_t count, mimic_take take, void *context);
 
 /* Roles without regard to is_claimed, for the kernels. */
 int maple_open_role(struct maple *maple, unsigned int queue, enum maple_role role);

@@ -61,6 +61,41 @@ static ssize_t consume(struct maple *maple, unsigned int queue, unsigned int siz
 	return (ssize_t)count;
 }
 
+/* The values' words are counted as they come: see consume_piece(). */
+struct consumer {
+	struct maple_queue *queue;
+	mimic_take take;
+	void *context;
+};
+
+static void take_values(void *context, const void *values, size_t count)
+{
+	const struct consumer *consumer = context;
+
+	maple_count(&consumer->queue->consumed, count * (sizeof(uint64_t) / 4));
+	consumer->take(consumer->context, values, count);
+}
+
+int maple_consume64_pieces(struct maple *maple, unsigned int queue, size_t count, mimic_take take, void *context)
+{
+	const struct mimic_access pattern = data_pattern(MAPLE_LOAD_CONSUME, queue, sizeof(uint64_t), false);
+	struct consumer consumer = { &maple->queues[queue], take, context };
+	size_t most = consume_piece(maple, queue, sizeof(uint64_t)), piece;
+	int error = maple_check_role(maple, queue, MAPLE_CONSUMER);
+
+	if (unlikely(error))
+		return error;
+	for (; count > 0; count -= piece) {
+		ssize_t got;
+
+		piece = count < most ? count : most;
+		got = mimic_device_load_pieces(maple->device, &pattern, piece, take_values, &consumer);
+		if (unlikely(got < 0))
+			return mimic_library_error((int)got);
+	}
+	return 0;
+}
+
 static int check_batch(struct maple *maple, unsigned int queue, const void *values, size_t count)
 {
 	int error = maple_check_role(maple, queue, MAPLE_PRODUCER);

@@ -65,25 +65,9 @@ static void finish_rows(struct product *p)
 }
 
 /* The device delivers the bits of doubles. */
-union gathered {
-	uint64_t words[MAPLE_BLOCK];
-	double values[MAPLE_BLOCK];
-};
-
-static int consume_products(struct product *p, struct maple_lane *lane, uint64_t count)
+static void take_products(void *context, const void *values, size_t count)
 {
-	union gathered gathered;
-	uint64_t piece;
-	ssize_t got;
-
-	for (; count > 0; count -= piece) {
-		piece = count < MAPLE_BLOCK ? count : MAPLE_BLOCK;
-		got = maple_consume64_batch(lane->maple, lane->queue, gathered.words, piece);
-		if (got < 0)
-			return (int)got;
-		add_block(p, gathered.values, piece);
-	}
-	return 0;
+	add_block(context, values, count);
 }
 
 static int feed_products(struct maple_lane *lane, void *argument)
@@ -109,7 +93,7 @@ static int multiply_decoupled(struct product *p, struct maple *maple)
 	if (error)
 		return error;
 	maple_lane_feed(&lane, feed_products, p);
-	error = consume_products(p, &lane, p->last - p->first);
+	error = maple_consume64_pieces(maple, lane.queue, p->last - p->first, take_products, p);
 	access_error = maple_lane_wait(&lane);
 	/* The consumer's own error, if any, is the same: the device's. */
 	return maple_lane_close(&lane, access_error ? access_error : error);
@@ -129,7 +113,7 @@ static int multiply_lima(struct product *p, struct maple *maple)
 		error = maple_lima_produce64(maple, lane.queue, p->x, p->column + k, 0,
 					     (uint32_t)piece, MAPLE_DRAM);
 		if (!error)
-			error = consume_products(p, &lane, piece);
+			error = maple_consume64_pieces(maple, lane.queue, piece, take_products, p);
 	}
 	return maple_lane_close(&lane, error);
 }

@@ -28,6 +28,9 @@ struct mimic_memory_file {
 	size_t size;
 };
 
+/* Answers of loads, packed: good until it returns. It must not use the device. */
+typedef void (*mimic_take)(void *context, const void *values, size_t count);
+
 struct mimic_transport_ops {
 	const char *name;
 	int (*open)(struct mimic_device **device, const char *name,
@@ -40,6 +43,9 @@ struct mimic_transport_ops {
 			const uint64_t *values, size_t count);
 	ssize_t (*load)(struct mimic_device *device, const struct mimic_access *pattern,
 			void *values, size_t count);
+	/* As mimic_device_load_pieces(). NULL: by load(). */
+	ssize_t (*load_pieces)(struct mimic_device *device, const struct mimic_access *pattern, size_t count,
+			       mimic_take take, void *context);
 	ssize_t (*counters)(struct mimic_device *device, uint64_t *values, size_t count);
 	/* Of kinds that have memory, or events. NULL: -ENXIO, and so for all other kinds. */
 	int (*device_memory)(struct mimic_device *device, struct mimic_memory_file *file);
@@ -82,6 +88,13 @@ int mimic_device_open_node(struct mimic_device **device, const struct mimic_kind
  * mimic_device_access(), but a store may take effect later, where no program can tell.
  */
 int mimic_device_plain_access(struct mimic_device *device, struct mimic_access *access);
+
+/*
+ * As mimic_device_load(), for the libraries: takes the answers piece by piece, while the device, if it is another
+ * process's, goes on. If the call fails, the pieces that were taken are the first of the answers.
+ */
+ssize_t mimic_device_load_pieces(struct mimic_device *device, const struct mimic_access *pattern, size_t count,
+				 mimic_take take, void *context);
 
 /* Do its accesses keep the program's vector registers? See libmimic/base/vectors.h. */
 bool mimic_device_keeps_vectors(const struct mimic_device *device);

@@ -300,6 +300,23 @@ static void port_prefetch(void *context, uint64_t address)
 		__builtin_prefetch(memory->last.base + (address - memory->last.start));
 }
 
+/* Of the range that has the first address, as the others mostly are. */
+static void port_announce(void *context, const uint64_t *addresses, size_t count)
+{
+	struct mimicd_memory_slot *slot = context;
+	struct mimicd_memory *memory = slot->memory;
+	struct mimicd_range range;
+
+	if (slot->port || !memory || !count || !find(memory, addresses[0], 1))
+		return;
+	range = memory->last;
+#pragma GCC unroll 4
+	for (size_t i = 0; i < count; i++) {
+		if (mimicd_range_holds(&range, addresses[i], 1))
+			__builtin_prefetch(range.base + (addresses[i] - range.start));
+	}
+}
+
 void mimicd_memory_port(struct mimic_memory *port, struct mimicd_memory_slot *slot)
 {
 	*port = (struct mimic_memory){
@@ -310,5 +327,6 @@ void mimicd_memory_port(struct mimic_memory *port, struct mimicd_memory_slot *sl
 		.write_rows = mimicd_memory_write_rows,
 		.atomic = port_atomic,
 		.prefetch = port_prefetch,
+		.announce = port_announce,
 	};
 }

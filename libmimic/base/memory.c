@@ -336,6 +336,7 @@ static void port_prefetch(void *context, uint64_t address)
 static void port_announce(void *context, const uint64_t *addresses, size_t count)
 {
 	(void)context;
+#pragma GCC unroll 4
 	for (size_t i = 0; i < count; i++)
 		mimic_probe_prefetch(addresses[i]);
 }

@@ -20,6 +20,8 @@
 
 /* Words of one posted command. */
 #define POST_WORDS 2048
+/* Narrow answers that are packed at once. */
+#define PIECE_WORDS 512
 
 static int explain_open(int error, const char *name)
 {
@@ -425,8 +427,48 @@ static size_t collect(struct daemon_device *device, struct daemon_lane *lane, ch
 	return done;
 }
 
+/* Where the answers of a command go: into an array, or to a function piece by piece. */
+struct destination {
+	char *values;	/* NULL: to the function */
+	mimic_take take;
+	void *context;
+};
+
+/* As collect(); answers of 8 bytes are taken where they lie. */
+static size_t hand_out(struct daemon_device *device, struct daemon_lane *lane, const struct destination *to,
+		       unsigned int size, size_t count, int *error)
+{
+	uint64_t packed[PIECE_WORDS];
+	size_t done = 0;
+
+	while (done < count) {
+		int64_t level = mimic_daemon_wait_answers(lane, device->generation);
+		const void *values = packed;
+		uint64_t piece;
+
+		if (level < 0) {
+			*error = (int)level;
+			break;
+		}
+		piece = (uint64_t)level < count - done ? (uint64_t)level : count - done;
+		if (size == sizeof(uint64_t)) {
+			values = mimic_ring_piece(&lane->responses, 0, piece, &piece);
+		} else {
+			piece = piece < PIECE_WORDS ? piece : PIECE_WORDS;
+			take_words(lane, (char *)packed, size, piece);
+		}
+		/* A command that is withdrawn meanwhile has no more answers than there are. */
+		to->take(to->context, values, piece);
+		mimic_ring_release(&lane->responses, piece);
+		lane->due -= (uint32_t)piece;
+		done += piece;
+	}
+	return done;
+}
+
 static ssize_t read_many(struct daemon_device *device, enum mimic_command_kind kind,
-			 const struct mimic_access *pattern, void *values, size_t count, void *frame)
+			 const struct mimic_access *pattern, const struct destination *to, size_t count,
+			 void *frame)
 {
 	struct daemon_lane *lane;
 	size_t done = 0;
@@ -448,8 +490,10 @@ static ssize_t read_many(struct daemon_device *device, enum mimic_command_kind k
 		words = kind == MIMIC_COMMAND_LOAD ? mimic_daemon_order_access(device, lane, pattern) : 0;
 		mimic_ring_put(&lane->commands, words, pack(device, kind, pattern, piece));
 		issue(lane, words + 1, piece);
-		done += collect(device, lane, (char *)values + done * pattern->size, pattern->size, piece,
-				&error);
+		if (to->values)
+			done += collect(device, lane, to->values + done * pattern->size, pattern->size, piece, &error);
+		else
+			done += hand_out(device, lane, to, pattern->size, piece, &error);
 	}
 	if (!error || error == -EINTR)
 		error = check_lost(device, lane);
@@ -460,7 +504,18 @@ static ssize_t read_many(struct daemon_device *device, enum mimic_command_kind k
 ssize_t mimic_daemon_device_load(struct mimic_device *base, const struct mimic_access *pattern,
 				 void *values, size_t count)
 {
-	return read_many(mimic_daemon_device(base), MIMIC_COMMAND_LOAD, pattern, values, count,
+	const struct destination to = { .values = values };
+
+	return read_many(mimic_daemon_device(base), MIMIC_COMMAND_LOAD, pattern, &to, count,
+			 __builtin_frame_address(0));
+}
+
+ssize_t mimic_daemon_device_load_pieces(struct mimic_device *base, const struct mimic_access *pattern,
+					size_t count, mimic_take take, void *context)
+{
+	const struct destination to = { .take = take, .context = context };
+
+	return read_many(mimic_daemon_device(base), MIMIC_COMMAND_LOAD, pattern, &to, count,
 			 __builtin_frame_address(0));
 }
 
@@ -469,8 +524,8 @@ ssize_t mimic_daemon_device_counters(struct mimic_device *base, uint64_t *values
 	static const struct mimic_access pattern = { .size = sizeof(uint64_t) };
 	struct daemon_device *device = mimic_daemon_device(base);
 	size_t wanted = count < device->counters ? count : device->counters;
-	ssize_t got = read_many(device, MIMIC_COMMAND_COUNTERS, &pattern, values, wanted,
-				__builtin_frame_address(0));
+	const struct destination to = { .values = (char *)values };
+	ssize_t got = read_many(device, MIMIC_COMMAND_COUNTERS, &pattern, &to, wanted, __builtin_frame_address(0));
 
 	return got < 0 ? got : (ssize_t)device->counters;
 }
@@ -548,6 +603,7 @@ const struct mimic_transport_ops mimic_daemon_transport = {
 	.store = daemon_store,
 	.post = mimic_daemon_device_post,
 	.load = mimic_daemon_device_load,
+	.load_pieces = mimic_daemon_device_load_pieces,
 	.counters = mimic_daemon_device_counters,
 	.device_memory = device_memory,
 	.device_eventfd = device_eventfd,

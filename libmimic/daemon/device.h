@@ -45,6 +45,8 @@ ssize_t mimic_daemon_device_post(struct mimic_device *device, const struct mimic
 				 const uint64_t *values, size_t count);
 ssize_t mimic_daemon_device_load(struct mimic_device *device, const struct mimic_access *pattern,
 				 void *values, size_t count);
+ssize_t mimic_daemon_device_load_pieces(struct mimic_device *device, const struct mimic_access *pattern,
+					size_t count, mimic_take take, void *context);
 ssize_t mimic_daemon_device_counters(struct mimic_device *device, uint64_t *values, size_t count);
 
 #endif

@@ -42,6 +42,9 @@ static _Atomic unsigned int generation = 1;
 static bool fork_is_watched;
 
 /* AUTO has none of its own. */
+/* Long enough to make a call cheap, and they stay in the L1 cache. */
+#define PIECE_VALUES 1024
+
 static const struct mimic_transport_ops *const transports[] = {
 	[MIMIC_TRANSPORT_EMBEDDED] = &mimic_embedded_transport,
 	[MIMIC_TRANSPORT_DAEMON] = &mimic_daemon_transport,
@@ -440,6 +443,35 @@ ssize_t mimic_device_load(struct mimic_device *device, const struct mimic_access
 	if (!is_access(pattern))
 		return -EINVAL;
 	return device->transport->load(device, pattern, values, count);
+}
+
+static ssize_t load_by_pieces(struct mimic_device *device, const struct mimic_access *pattern, size_t count,
+			      mimic_take take, void *context)
+{
+	uint64_t values[PIECE_VALUES];
+	size_t piece;
+
+	for (size_t done = 0; done < count; done += piece) {
+		ssize_t got;
+
+		piece = count - done < PIECE_VALUES ? count - done : PIECE_VALUES;
+		got = device->transport->load(device, pattern, values, piece);
+		if (got < 0)
+			return got;
+		take(context, values, piece);
+	}
+	return (ssize_t)count;
+}
+
+ssize_t mimic_device_load_pieces(struct mimic_device *device, const struct mimic_access *pattern, size_t count,
+				 mimic_take take, void *context)
+{
+	if (!is_usable(device))
+		return -ENODEV;
+	if (!is_access(pattern))
+		return -EINVAL;
+	return (device->transport->load_pieces ? device->transport->load_pieces : load_by_pieces)(
+		device, pattern, count, take, context);
 }
 
 ssize_t mimic_device_counters(struct mimic_device *device, uint64_t *values, size_t count)

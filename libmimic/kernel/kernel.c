@@ -366,6 +366,7 @@ const struct mimic_transport_ops mimic_kernel_transport = {
 	.access = mimic_daemon_device_access,
 	.post = mimic_daemon_device_post,
 	.load = mimic_daemon_device_load,
+	.load_pieces = mimic_daemon_device_load_pieces,
 	.counters = mimic_daemon_device_counters,
 	.device_memory = kernel_device_memory,
 	.device_eventfd = kernel_device_eventfd,

@@ -40,6 +40,54 @@ static void streams_longer_than_the_rings_arrive_whole_and_in_order(void **state
 	free(values);
 }
 
+struct taken {
+	uint64_t count, wrong;	/* words */
+	unsigned int size;
+};
+
+static void take_words(void *context, const void *values, size_t count)
+{
+	struct taken *taken = context;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t low, high = 0;
+
+		memcpy(&low, (const char *)values + i * taken->size, sizeof(low));
+		if (taken->size == 8)
+			memcpy(&high, (const char *)values + i * 8 + 4, sizeof(high));
+		taken->wrong += low != (uint32_t)(taken->count++ * 3 + 1);
+		taken->wrong += taken->size == 8 && high != (uint32_t)(taken->count++ * 3 + 1);
+	}
+}
+
+static void take_stream_by_pieces(unsigned int size)
+{
+	struct mimic_access pattern = { .offset = AT(CONSUME, 0), .size = (uint8_t)size };
+	struct taken taken = { .size = size };
+	size_t words = 100000, values = words * 4 / size;
+	pthread_t producer;
+
+	served_init(WORDS_128);
+	assert_true(register_load(OPEN_CONSUMER, 0, 4) & 1);
+	pthread_create(&producer, NULL, produce_thread, &words);
+	assert_int_equal(mimic_device_load_pieces(served_device, &pattern, values, take_words, &taken), values);
+	assert_int_equal(taken.count, words);
+	assert_int_equal(taken.wrong, 0);
+	pthread_join(producer, NULL);
+}
+
+static void streams_are_taken_by_pieces_whole_and_in_order(void **state)
+{
+	(void)state;
+	take_stream_by_pieces(8);
+}
+
+static void narrow_answers_are_packed_for_pieces_too(void **state)
+{
+	(void)state;
+	take_stream_by_pieces(4);
+}
+
 static void posts_of_a_thread_before_its_end_still_arrive(void **state)
 {
 	size_t count = 500;
@@ -530,6 +578,8 @@ int main(void)
 	cmocka_unit_test_setup_teardown(name, daemon_device_setup, daemon_device_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(streams_longer_than_the_rings_arrive_whole_and_in_order),
+		TEST(streams_are_taken_by_pieces_whole_and_in_order),
+		TEST(narrow_answers_are_packed_for_pieces_too),
 		TEST(posts_of_a_thread_before_its_end_still_arrive),
 		TEST(the_roles_of_a_thread_that_ended_are_free),
 		TEST(posts_of_three_threads_that_take_turns_take_effect_in_that_order),

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "libmimic/transport.h"
 #include "tests/lib/daemon_device.h"
 
 static volatile uint64_t seen_by_handler;
@@ -91,6 +92,46 @@ static void a_handler_interrupts_a_batch_without_a_word_lost_or_doubled(void **s
 		assert_int_equal(values[i], i * 3 + 1);
 	assert_int_equal(values[30], 4711);
 	pthread_join(interrupter, NULL);
+}
+
+struct piece_taker {
+	uint32_t count, wrong;
+	pthread_t interrupter;
+};
+
+/* A handler uses the device while the first piece is taken. */
+static void take_and_be_interrupted(void *context, const void *values, size_t count)
+{
+	struct piece_taker *taker = context;
+	const uint32_t *words = values;
+	pthread_t self = pthread_self();
+
+	for (size_t i = 0; i < count; i++, taker->count++)
+		taker->wrong += words[i] != (taker->count < 30 ? taker->count * 3 + 1 : 4711);
+	if (taker->interrupter)
+		return;
+	raise(SIGUSR1);
+	pthread_create(&taker->interrupter, NULL, interrupt_and_produce, &self);
+}
+
+static void a_handler_interrupts_the_taking_of_pieces_without_a_word_lost_or_doubled(void **state)
+{
+	size_t count = 30;
+	struct mimic_access pattern = { .offset = AT(CONSUME, 0), .size = 4 };
+	struct piece_taker taker = { .count = 0 };
+	pthread_t producer;
+
+	(void)state;
+	jump_wanted = 0;
+	handle(SIGUSR1, use_device);
+	served_init(WORDS_32);
+	assert_true(register_load(OPEN_CONSUMER, 0, 4) & 1);
+	pthread_create(&producer, NULL, produce_thread, &count);
+	pthread_join(producer, NULL);
+	assert_int_equal(mimic_device_load_pieces(served_device, &pattern, 31, take_and_be_interrupted, &taker), 31);
+	assert_int_equal(taker.count, 31);
+	assert_int_equal(taker.wrong, 0);
+	pthread_join(taker.interrupter, NULL);
 }
 
 static void *signal_soon(void *argument)
@@ -181,6 +222,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_signal_handler_uses_the_device_while_its_thread_waits),
 		TEST(a_handler_interrupts_a_batch_without_a_word_lost_or_doubled),
+		TEST(a_handler_interrupts_the_taking_of_pieces_without_a_word_lost_or_doubled),
 		TEST(a_wait_left_by_siglongjmp_takes_no_word),
 		TEST(waits_left_at_growing_depths_do_not_add_up),
 		TEST(a_handler_that_used_the_device_may_leave_by_siglongjmp),
