@@ -88,12 +88,20 @@ static size_t load_some(struct record_stream *stream, const struct mimic_access 
 			void *values, size_t count, uint64_t now)
 {
 	struct record_sink *sink = &stream->sink;
+	uint64_t distance;
 	size_t done;
 
 	mimic_record_call(stream, RECORD_LOADS, now);
 	put_access(sink, pattern);
 	sink_number(sink, count);
+	stream->values_at_call = stream->values.end;
 	done = stream->inner->ops->load_many(stream->inner, pattern, values, count, now);
+	if (mimic_record_find_values(stream, values, done * pattern->size, &distance)) {
+		sink_byte(sink, RECORD_ANSWER_GATHERED);
+		sink_number(sink, done);
+		sink_number(sink, distance);
+		return done;
+	}
 	sink_byte(sink, RECORD_ANSWER);
 	sink_number(sink, done);
 	sink_bytes(sink, values, done * pattern->size);

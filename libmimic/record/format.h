@@ -13,9 +13,10 @@
 
 #define RECORD_MAGIC "MIMICREC"
 #define RECORD_MAGIC_CUT "MIMICCUT"	/* of one that could not be written to its end */
-#define RECORD_VERSION 1u
+#define RECORD_VERSION 2u
+#define RECORD_VERSION_OLDEST 1u	/* that can be read: it lacks the records by the history (history.h) */
 #define RECORD_BLOCK_MAGIC 0x6b6c6263u	/* "cblk" */
-#define RECORD_BLOCK_MAX 65536u		/* bytes of payload */
+#define RECORD_BLOCK_MAX 262144u	/* bytes of payload; 65536 in version 1 */
 #define RECORD_STREAMS_MAX 65536u
 
 #define RECORD_TEXT_MAX 16384u		/* of the parameters */
@@ -50,6 +51,7 @@ enum record_code {
 	RECORD_START = 1,
 	RECORD_END,
 	RECORD_ANSWER,
+	RECORD_ANSWER_GATHERED,	/* of loads: the values are those that were gathered */
 
 	/* Calls: the time since the last one, signed, comes first. */
 	RECORD_ACCESS = 16,
@@ -86,6 +88,7 @@ enum record_code {
 	RECORD_PAGE_FAULT,
 	RECORD_MEMORY_OF,
 	RECORD_CONTEXT_FAULT,
+	RECORD_GATHER_INDEXED,	/* the addresses are a base and indices that were read */
 	RECORD_EVENT_END,
 };
 

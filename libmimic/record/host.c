@@ -10,12 +10,23 @@ void mimic_record_host_job(struct record_job *job)
 	job_of_thread = job;
 }
 
+static bool is_of_job(const struct record_stream *stream)
+{
+	return job_of_thread && job_of_thread->stream == stream;
+}
+
+/* Is an event of a call that is recorded? */
+static bool is_call(const struct record_stream *stream)
+{
+	return stream->recording && !is_of_job(stream);
+}
+
 /* Where an event goes; NULL: it is not recorded. */
 static struct record_sink *begin(struct record_stream *stream, enum record_code code)
 {
 	struct record_sink *sink;
 
-	if (job_of_thread && job_of_thread->stream == stream) {
+	if (is_of_job(stream)) {
 		sink = &job_of_thread->log;
 	} else {
 		if (!stream->recording)
@@ -60,25 +71,52 @@ static size_t put_count(struct record_sink *sink, long got, size_t count)
 	return got < 0 ? 0 : (size_t)got;
 }
 
+/* First: memory that answers may be where the addresses are. */
+static struct record_sink *begin_gather(struct record_port *port, const uint64_t *addresses, size_t count,
+					unsigned int size, uint64_t tag)
+{
+	struct record_stream *stream = port->stream;
+	struct record_indices indices;
+	bool is_indexed = is_call(stream) && mimic_record_find_indices(stream, addresses, count, size, &indices);
+	struct record_sink *sink = begin_port(port, is_indexed ? RECORD_GATHER_INDEXED : RECORD_GATHER);
+
+	if (!sink)
+		return NULL;
+	sink_number(sink, count);
+	sink_number(sink, size);
+	sink_number(sink, tag);
+	if (is_indexed) {
+		sink_number(sink, indices.distance);
+		sink_number(sink, mimic_record_zigzag(indices.base));
+	} else {
+		sink_addresses(sink, addresses, count);
+	}
+	return sink;
+}
+
 static long port_gather(void *context, const uint64_t *addresses, size_t count, unsigned int size,
 			uint64_t tag, uint64_t *values)
 {
 	struct record_port *port = context;
-	struct record_sink *sink = begin_port(port, RECORD_GATHER);
-	long got;
+	struct record_sink *sink = begin_gather(port, addresses, count, size, tag);
+	long got = port->inner.gather(port->inner.context, addresses, count, size, tag, values);
+	size_t there;
 
-	/* First: memory that answers may be where the addresses are. */
-	if (sink) {
-		sink_number(sink, count);
-		sink_number(sink, size);
-		sink_number(sink, tag);
-		sink_addresses(sink, addresses, count);
-	}
-	got = port->inner.gather(port->inner.context, addresses, count, size, tag, values);
 	if (!sink)
 		return got;
-	sink_values(sink, values, put_count(sink, got, count), size);
+	there = put_count(sink, got, count);
+	sink_values(sink, values, there, size);
+	if (sink == &port->stream->sink)
+		history_put_values(&port->stream->values, values, there, size);
 	return got;
+}
+
+static void keep_words(struct record_stream *stream, const void *words, size_t size)
+{
+	if (size > HISTORY_READ || size % sizeof(uint32_t))
+		return;
+	stream->last_read = stream->words.end;
+	history_put(&stream->words, words, size);
 }
 
 static int port_read(void *context, uint64_t address, void *buffer, size_t size)
@@ -92,6 +130,8 @@ static int port_read(void *context, uint64_t address, void *buffer, size_t size)
 		sink_number(sink, size);
 		sink_number(sink, error ? 1 : 0);
 		sink_bytes(sink, buffer, size);
+		if (sink == &port->stream->sink)
+			keep_words(port->stream, buffer, size);
 	}
 	return error;
 }

@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "libmimic/record/history.h"
 #include "libmimic/record/record.h"
 #include "libmimic/record/sink.h"
 
@@ -57,6 +58,14 @@ struct record_stream {
 	struct record_totals totals;
 	struct record_sink sink;	/* the block */
 
+	/* Of reads and gathers that are no job's. */
+	struct record_history words, values;
+	uint64_t last_read;		/* where its words begin */
+	uint64_t next_index;		/* behind the words that the last gather used */
+	uint64_t last_base;		/* of that gather */
+	uint64_t next_value;		/* behind the values of the last answer */
+	uint64_t values_at_call;	/* the end of `values` when the call began */
+
 	void *memory;			/* of the device; NULL: none */
 	unsigned char *last;		/* its bytes that were written last */
 	size_t memory_size;
@@ -93,6 +102,19 @@ void mimic_record_call(struct record_stream *stream, enum record_code code, uint
 void mimic_record_memory(struct record_stream *stream);
 struct record_stream *mimic_record_stream_make(struct record_file *file, const struct record_model *what);
 void mimic_record_stream_free(struct record_stream *stream);
+
+/* history.c */
+
+/* Of a gather's addresses: how far before the end of the words that were read they begin, and the base's difference. */
+struct record_indices {
+	uint64_t distance;
+	uint64_t base;
+};
+/* Are these addresses a base and indices that were read? */
+bool mimic_record_find_indices(struct record_stream *stream, const uint64_t *addresses, size_t count,
+			       unsigned int size, struct record_indices *found);
+/* Is this answer made of values that were gathered? *distance: from their end. */
+bool mimic_record_find_values(struct record_stream *stream, const void *answer, size_t size, uint64_t *distance);
 
 /* host.c */
 

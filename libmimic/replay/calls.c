@@ -16,7 +16,8 @@ static bool expect_answer(struct replay_player *player)
 	recorded = mimic_replay_byte(&player->reader);
 	if (player->reader.is_over)
 		return false;
-	if (recorded == RECORD_ANSWER)
+	player->is_gathered = recorded == RECORD_ANSWER_GATHERED && player->code == RECORD_LOADS;
+	if (recorded == RECORD_ANSWER || player->is_gathered)
 		return true;
 	if (recorded >= RECORD_WALK && recorded < RECORD_EVENT_END)
 		mimic_replay_differ(player, "the model's next call",
@@ -103,15 +104,36 @@ static void play_stores(struct replay_player *player)
 					done);
 }
 
+/* The recorded answer is of values that were gathered; their bytes. */
+static bool get_gathered(struct replay_player *player, unsigned char *values, size_t size)
+{
+	uint64_t distance = mimic_replay_number(&player->reader), position = player->values.end - distance;
+
+	if (distance <= player->values.end && history_has(&player->values, position, size)) {
+		history_get(&player->values, position, values, size);
+		return true;
+	}
+	mimic_replay_bad(&player->reader, "an answer of %zu bytes, %llu bytes back, was not gathered", size,
+			 (unsigned long long)distance);
+	return false;
+}
+
 static void compare_values(struct replay_player *player, const unsigned char *values, size_t count)
 {
+	unsigned char gathered[HISTORY_BYTES];
 	size_t size = player->access.size;
 	char what[64];
+
+	if (player->is_gathered && !get_gathered(player, gathered, count * size))
+		return;
 
 	for (size_t i = 0; i < count && !mimic_replay_is_over(player); i++) {
 		uint64_t recorded = 0, replayed = 0;
 
-		mimic_replay_bytes(&player->reader, &recorded, size);
+		if (player->is_gathered)
+			memcpy(&recorded, gathered + i * size, size);
+		else
+			mimic_replay_bytes(&player->reader, &recorded, size);
 		memcpy(&replayed, values + i * size, size);
 		if (recorded == replayed)
 			continue;

@@ -18,6 +18,9 @@ static bool expect(struct replay_player *player, enum record_code code, const ch
 	recorded = mimic_replay_byte(&player->reader);
 	if (player->reader.is_over)
 		return false;
+	player->is_indexed = recorded == RECORD_GATHER_INDEXED;
+	if (player->is_indexed)
+		recorded = RECORD_GATHER;
 	if (recorded != code) {
 		mimic_replay_differ(player, "the model's next call",
 				    mimic_replay_code_name(recorded),
@@ -56,6 +59,28 @@ static bool same_addresses(struct replay_player *player, const uint64_t *address
 	for (size_t i = 0; i < count; i++) {
 		recorded += mimic_record_unzigzag(mimic_replay_number(&player->reader));
 		if (!mimic_replay_same(player, "address", recorded, addresses[i]))
+			return false;
+	}
+	return true;
+}
+
+/* The addresses are a base and words that were read. */
+static bool same_indexed(struct replay_player *player, const uint64_t *addresses, size_t count, unsigned int size)
+{
+	const struct record_history *words = &player->words;
+	uint64_t distance = mimic_replay_number(&player->reader), position = words->end - distance;
+
+	player->last_base += mimic_record_unzigzag(mimic_replay_number(&player->reader));
+	if (player->in_job || distance > words->end || distance % sizeof(uint32_t) ||
+	    !history_has(words, position, count * sizeof(uint32_t))) {
+		mimic_replay_bad(&player->reader, "%zu indices, %llu bytes back, were not read", count,
+				 (unsigned long long)distance);
+		return false;
+	}
+	for (size_t i = 0; i < count; i++, position += sizeof(uint32_t)) {
+		if (!mimic_replay_same(player, "address",
+				       player->last_base + (uint64_t)history_word(words, position) * size,
+				       addresses[i]))
 			return false;
 	}
 	return true;
@@ -120,7 +145,8 @@ static long port_gather(void *context, const uint64_t *addresses, size_t count, 
 	if (!expect_port(port, RECORD_GATHER, count ? addresses[0] : 0, count, size) ||
 	    !same_number(player, "number of values", count) ||
 	    !same_number(player, "bytes of a value", size) || !same_number(player, "tag", tag) ||
-	    !same_addresses(player, addresses, count))
+	    !(player->is_indexed ? same_indexed(player, addresses, count, size) :
+				   same_addresses(player, addresses, count)))
 		return 0;
 	got = get_count(player, count);
 	for (long i = 0; i < got; i++) {
@@ -129,6 +155,8 @@ static long port_gather(void *context, const uint64_t *addresses, size_t count, 
 	}
 	if (got > 0)
 		player->result->bytes_read += (uint64_t)got * size;
+	if (got > 0 && !player->in_job)
+		history_put_values(&player->values, values, (size_t)got, size);
 	return got;
 }
 
@@ -145,6 +173,8 @@ static int port_read(void *context, uint64_t address, void *buffer, size_t size)
 	error = get_error(player);
 	mimic_replay_bytes(&player->reader, buffer, size);
 	player->result->bytes_read += size;
+	if (!player->in_job && size <= HISTORY_READ && size % sizeof(uint32_t) == 0)
+		history_put(&player->words, buffer, size);
 	return error;
 }
 

@@ -3,6 +3,7 @@
 #ifndef LIBMIMIC_REPLAY_PLAYER_H
 #define LIBMIMIC_REPLAY_PLAYER_H
 
+#include "libmimic/record/history.h"
 #include "libmimic/replay/reader.h"
 
 struct replay_player;
@@ -33,6 +34,11 @@ struct replay_player {
 	uint64_t now;
 	uint64_t events;	/* but for those of jobs */
 	bool in_job;
+	/* Bytes that were read last, but for those of jobs. */
+	struct record_history words, values;
+	uint64_t last_base;
+	bool is_indexed;		/* the gather that was recorded is by indices */
+	bool is_gathered;		/* the answer that was recorded is of gathered values */
 	/* The call that is made now, for people. */
 	enum record_code code;
 	struct mimic_access access;

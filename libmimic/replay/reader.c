@@ -103,9 +103,9 @@ static int check_file_header(int fd, char *text, size_t size)
 		snprintf(text, size, "the checksum of its header does not match");
 		return -EINVAL;
 	}
-	if (header.version != RECORD_VERSION) {
-		snprintf(text, size, "a recording of version %u; this mimic reads version %u",
-			 header.version, RECORD_VERSION);
+	if (header.version < RECORD_VERSION_OLDEST || header.version > RECORD_VERSION) {
+		snprintf(text, size, "a recording of version %u; this mimic reads versions %u to %u",
+			 header.version, RECORD_VERSION_OLDEST, RECORD_VERSION);
 		return -ENOTSUP;
 	}
 	return 0;

@@ -7,6 +7,7 @@
 static const char *const names[RECORD_EVENT_END] = {
 	[RECORD_END] = "the device's end",
 	[RECORD_ANSWER] = "its answer",
+	[RECORD_ANSWER_GATHERED] = "its answer",
 	[RECORD_ACCESS] = "access",
 	[RECORD_STORES] = "stores",
 	[RECORD_LOADS] = "loads",
@@ -26,6 +27,7 @@ static const char *const names[RECORD_EVENT_END] = {
 	[RECORD_RETRY] = "ask memory again",
 	[RECORD_WALK] = "page table walk",
 	[RECORD_GATHER] = "read of values",
+	[RECORD_GATHER_INDEXED] = "read of values",
 	[RECORD_READ] = "read",
 	[RECORD_READ_ROWS] = "read of rows",
 	[RECORD_WRITE_ROWS] = "write of rows",

@@ -40,6 +40,8 @@ static int use_maple(void)
 		return 1;
 	maple_produce_ptr64_batch(maple, 0, x, index, VALUES, MAPLE_DRAM);
 	maple_consume64_batch(maple, 0, got, VALUES);
+	maple_lima_produce64(maple, 0, x, index, 0, VALUES, MAPLE_DRAM);
+	maple_consume64_batch(maple, 0, got, VALUES);
 	maple_produce_ptr64(maple, 0, (const void *)8, MAPLE_DRAM);
 	maple_consume64(maple, 0, got);
 	maple_fini(maple);

@@ -55,6 +55,20 @@ static void a_checksum_can_be_made_in_pieces(void **context)
 	}
 }
 
+/* Long ones are made in three lanes at once. */
+static void a_long_checksum_is_that_of_its_bytes_one_by_one(void **context)
+{
+	static unsigned char bytes[20000];
+
+	(void)context;
+	mimic_record_crc32c_prepare();
+	for (unsigned int i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (unsigned char)(i * 2654435761u >> 24);
+	for (size_t size = 3000; size < sizeof(bytes); size += 523)
+		assert_int_equal(mimic_record_crc32c((uint32_t)size, bytes, size),
+				 mimic_record_crc32c_portable((uint32_t)size, bytes, size));
+}
+
 /* --- records ------------------------------------------------------------------------------------ */
 
 static unsigned char written[4096];
@@ -438,6 +452,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(checksums_are_those_of_crc_32c),
 		cmocka_unit_test(a_checksum_can_be_made_in_pieces),
+		cmocka_unit_test(a_long_checksum_is_that_of_its_bytes_one_by_one),
 		cmocka_unit_test(numbers_come_back_in_blocks_of_any_size),
 		cmocka_unit_test(a_number_is_seven_bits_a_byte),
 		cmocka_unit_test(addresses_go_on_in_the_next_block),
