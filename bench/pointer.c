@@ -131,7 +131,7 @@ static void measure(const struct bench_options *options, const char *transport, 
 void bench_pointer(const struct bench_options *options)
 {
 	bench_pin(0);
-	measure(options, "embedded", REGISTERED, 15);
-	measure(options, "daemon", REGISTERED, 60);
+	measure(options, "embedded", REGISTERED, 10);
+	measure(options, "daemon", REGISTERED, 15);
 	measure(options, "daemon", PLAIN, 0);
 }

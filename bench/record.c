@@ -29,5 +29,6 @@ void bench_record(const struct bench_options *options)
 	snprintf(row.reference, sizeof(row.reference), "the same without a recording");
 	row.reference_value = bench_median(without, PAIRS);
 	row.value = bench_median(ratios, PAIRS) * row.reference_value;
+	row.limit = 2 * row.reference_value;
 	bench_report(&row);
 }

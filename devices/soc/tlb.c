@@ -232,7 +232,7 @@ static inline unsigned int tree16_replace(struct tree16 *tree)
 #define IN_TURN(state, bits) ((uint64_t)FIRST(state) | (uint64_t)SECOND(state) << (bits) | \
 			      (uint64_t)(FIRST(state) ^ 1) << 2 * (bits) | (uint64_t)(SECOND(state) ^ 1) << 3 * (bits))
 #define TURNS(state) { IN_TURN(state, 4), IN_TURN(state, 16) }
-/* What n fills flip: a each time, b and c in turn. */
+/* The nodes that n fills flip: a each time, b and c in turn. */
 #define FLIPS(n, lefts, rights) (((n) & 1) | ((lefts) & 1) << 1 | ((rights) & 1) << 2)
 #define AFTER(state, n) ((state) ^ ((state) & 1 ? FLIPS(n, (n) / 2, ((n) + 1) / 2) : FLIPS(n, ((n) + 1) / 2, (n) / 2)))
 #define AFTERS(state) { AFTER(state, 0), AFTER(state, 1), AFTER(state, 2), AFTER(state, 3) }
