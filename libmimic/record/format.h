@@ -16,7 +16,7 @@
 #define RECORD_VERSION 2u
 #define RECORD_VERSION_OLDEST 1u	/* that can be read: it lacks the records by the history (history.h) */
 #define RECORD_BLOCK_MAGIC 0x6b6c6263u	/* "cblk" */
-#define RECORD_BLOCK_MAX 262144u	/* bytes of payload; 65536 in version 1 */
+#define RECORD_BLOCK_MAX 524288u	/* bytes of payload; 65536 in version 1 */
 #define RECORD_STREAMS_MAX 65536u
 
 #define RECORD_TEXT_MAX 16384u		/* of the parameters */
