@@ -226,6 +226,7 @@ static inline unsigned int tree16_replace(struct tree16 *tree)
  * groups. After the first few the next 16 are listed, four bits each, the next one lowest; then they come again.
  */
 #define FEW_MISSES 8
+#define FEW_FIRST_MISSES 2	/* of a block: most have long rows or none */
 
 #define FIRST(state) ((state) & 1 ? 2 + ((state) >> 2) : (state) >> 1 & 1)
 #define SECOND(state) ((state) & 1 ? (state) >> 1 & 1 : 2 + ((state) >> 2))
@@ -319,7 +320,7 @@ bool mimic_tlb_translate_identity(struct mimic_tlb *tlb, uint64_t *addresses, si
 				  struct mimic_tlb_undo *undo)
 {
 	struct tree16 tree = tree16_split(tlb->tree);
-	unsigned int valid = (unsigned int)tlb->valid, misses = 0;	/* in a row */
+	unsigned int valid = (unsigned int)tlb->valid, misses = FEW_MISSES - FEW_FIRST_MISSES;	/* in a row */
 	uint64_t hits = 0;
 	size_t i = 0, fills = 0, run;
 
