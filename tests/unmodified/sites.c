@@ -39,6 +39,7 @@ enum kind {
 	XOR,
 	ROTATE,
 	LEA,
+	TEST,
 	BRANCH,
 	LOOP_BEGIN,
 	LOOP_END,
@@ -103,6 +104,20 @@ static void append_access(struct function *function, int *level)
 	}
 }
 
+/* A test, and a jump over one operation; between them an access may come, which leaves the flags alone. */
+static void append_branch(struct function *function, int *level)
+{
+	append(function, TEST);
+	if (below(2)) {
+		int is_load = *level > 0 && (*level == DEPTH || below(2));
+
+		append(function, (is_load ? LOAD : STORE) + below(2));
+		*level += is_load ? -1 : 1;
+	}
+	append(function, BRANCH)->value = 1;
+	append_arithmetic(function);
+}
+
 /* A loop's body leaves the queue as it was. */
 static void append_loop(struct function *function)
 {
@@ -119,11 +134,10 @@ static void generate(struct function *function)
 	int level = 0;
 
 	function->count = 0;
-	while (function->count < OPERATIONS_MAX - DEPTH - 8) {
+	while (function->count < OPERATIONS_MAX - DEPTH - 9) {
 		switch (below(8)) {
 		case 0:
-			append(function, BRANCH)->value = 1;
-			append_arithmetic(function);
+			append_branch(function, &level);
 			append_access(function, &level);
 			break;
 		case 1:
@@ -218,12 +232,14 @@ static uint8_t *put_operation(uint8_t *at, const struct operation *operation)
 		return at;
 	case LOOP_BEGIN:
 		return put_word(PUT(at, "\x41\xbf"), operation->value); /* mov $value, %r15d */
-	case BRANCH: /* test $1, %al or the like; jne over the skipped code: filled in later */
+	case TEST: /* test $1, %al or the like */
 		if (to >= 8)
 			*at++ = 0x41;
 		*at++ = 0xf6;
 		*at++ = (uint8_t)(0xc0 | (to & 7));
 		*at++ = 1;
+		return at;
+	case BRANCH: /* jne over the skipped code: filled in later */
 		return PUT(at, "\x75\x00");
 	default:
 		return at;
@@ -327,6 +343,7 @@ static uint64_t interpret(const struct function *function, int is_memory, uint32
 	const uint64_t *r = machine.registers;
 	unsigned int i, begin = 0;
 	uint32_t left = 0;
+	int is_set = 0;
 
 	for (i = 0; i < function->count; i++) {
 		const struct operation *operation = &function->operations[i];
@@ -337,8 +354,10 @@ static uint64_t interpret(const struct function *function, int is_memory, uint32
 		} else if (operation->kind == LOOP_END) {
 			if (--left)
 				i = begin;
+		} else if (operation->kind == TEST) {
+			is_set = machine.registers[operation->to] & 1;
 		} else if (operation->kind == BRANCH) {
-			if (machine.registers[operation->to] & 1)
+			if (is_set)
 				i += operation->value;
 		} else {
 			carry_out(&machine, operation);
