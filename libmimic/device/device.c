@@ -41,10 +41,10 @@ static struct mimic_device *table[DEVICES_MAX];
 static _Atomic unsigned int generation = 1;
 static bool fork_is_watched;
 
-/* AUTO has none of its own. */
 /* Long enough to make a call cheap, and they stay in the L1 cache. */
 #define PIECE_VALUES 1024
 
+/* AUTO has none of its own. */
 static const struct mimic_transport_ops *const transports[] = {
 	[MIMIC_TRANSPORT_EMBEDDED] = &mimic_embedded_transport,
 	[MIMIC_TRANSPORT_DAEMON] = &mimic_daemon_transport,
