@@ -125,6 +125,42 @@ KERNEL(rows)(KERNEL(floats) *md, const alias_float *a, size_t width,
 	}
 }
 
+#if KERNEL_LANES == 16
+/*
+ * Eight rows; `count` is a multiple of 16, and 16 values of k have no branch among them. A processor that has to
+ * foresee the end of a loop of 16 rounds for each mma forgets meanwhile which instruction it executes next.
+ */
+KERNEL_TARGET static inline void
+KERNEL(eight_rows)(KERNEL(floats) *md, const alias_float *a, size_t width, const struct turned *b, size_t count)
+{
+	KERNEL(floats) s0 = md[0], s1 = md[1], s2 = md[2], s3 = md[3], s4 = md[4], s5 = md[5], s6 = md[6], s7 = md[7];
+	const KERNEL(floats) *column = (const KERNEL(floats) *)b->values, *end = column + count;
+	const size_t three = 3 * width;
+
+	/* The assembly keeps the order: otherwise gcc loads four values of a row at once, and takes them apart. */
+#define STEP(i) do { \
+	const alias_float *a3 = a + three; \
+\
+	s0 += column[i] * a[0]; \
+	s1 += column[i] * a[width]; \
+	s2 += column[i] * a[2 * width]; \
+	s3 += column[i] * a3[0]; \
+	s4 += column[i] * a[4 * width]; \
+	s5 += column[i] * a3[2 * width]; \
+	s6 += column[i] * a[2 * three]; \
+	s7 += column[i] * a3[4 * width]; \
+	a++; \
+	__asm__("" : "+r"(a), "+v"(s0), "+v"(s1), "+v"(s2), "+v"(s3), "+v"(s4), "+v"(s5), "+v"(s6), "+v"(s7)); \
+} while (0)
+	for (; column < end; column += 16) {
+		STEP(0); STEP(1); STEP(2); STEP(3); STEP(4); STEP(5); STEP(6); STEP(7);
+		STEP(8); STEP(9); STEP(10); STEP(11); STEP(12); STEP(13); STEP(14); STEP(15);
+	}
+#undef STEP
+	md[0] = s0; md[1] = s1; md[2] = s2; md[3] = s3; md[4] = s4; md[5] = s5; md[6] = s6; md[7] = s7;
+}
+#endif
+
 /*
  * md may be the register that `a` is: a row of md depends on that row of `a`
  * only, and is written after it was read.
@@ -136,6 +172,10 @@ KERNEL_TARGET static void KERNEL(sums)(void *md, const void *source, size_t widt
 	const alias_float *a = source;
 	size_t m = 0;
 
+#if KERNEL_LANES == 16
+	for (; count % 16 == 0 && m + 8 <= rows; m += 8)
+		KERNEL(eight_rows)(to + m, a + m * width, width, b, count);
+#endif
 	for (; m + KERNEL_ROWS <= rows; m += KERNEL_ROWS)
 		KERNEL(rows)(to + m * VECTORS, a + m * width, width, b, count, KERNEL_ROWS);
 	for (; m + 2 <= rows; m += 2)
