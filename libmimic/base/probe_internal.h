@@ -22,6 +22,12 @@ int mimic_probe_add32(uint64_t address, uint32_t operand, uint32_t *old);
 int mimic_probe_swap32(uint64_t address, uint32_t operand, uint32_t *old);
 int mimic_probe_cas32(uint64_t address, uint32_t expected, uint32_t desired, uint32_t *old);
 
+#if MIMIC_PROBE_X86
+/* Rows of 64 bytes, on any processor; `last` is 0. */
+size_t mimic_probe_read_rows64(const uint64_t *addresses, size_t count, size_t last, void *rows);
+size_t mimic_probe_write_rows64(const uint64_t *addresses, size_t count, size_t last, const void *rows);
+#endif
+
 #if MIMIC_PROBE_STEPS
 /* Bytes that could not be copied; each of the two may be memory that is not there. */
 size_t mimic_probe_step_copy(void *to, const void *from, size_t size);

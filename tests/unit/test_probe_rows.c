@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "libmimic/base/probe.h"
+#include "libmimic/base/probe_internal.h"
 
 #define PAGE 4096
 #define ROWS 16
@@ -131,6 +131,31 @@ static void the_rows_before_one_that_faults_are_done(void **state)
 	}
 }
 
+#if MIMIC_PROBE_X86
+/* The way of processors without AVX-512, which this one may not need. */
+static void rows_of_64_bytes_are_moved_without_avx512_too(void **state)
+{
+	unsigned char rows[ROWS * ROW];
+	uint64_t addresses[ROWS];
+
+	(void)state;
+	fill_memory();
+	for (size_t bad = 0; bad < ROWS; bad++) {
+		scatter(addresses, ROWS);
+		addresses[bad] = 0;
+		memset(rows, 0, sizeof(rows));
+		assert_int_equal(mimic_probe_read_rows64(addresses, ROWS, 0, rows), bad);
+		for (size_t i = 0; i < bad; i++)
+			assert_memory_equal(rows + i * ROW, (void *)(uintptr_t)addresses[i], ROW);
+		memset(rows, 0xa5, sizeof(rows));
+		assert_int_equal(mimic_probe_write_rows64(addresses, ROWS, 0, rows), bad);
+		for (size_t i = 0; i < bad; i++)
+			assert_memory_equal(rows + i * ROW, (void *)(uintptr_t)addresses[i], ROW);
+		fill_memory();
+	}
+}
+#endif
+
 static void memory_that_can_only_be_read_is_not_written(void **state)
 {
 	unsigned char rows[2 * ROW] = { 0 };
@@ -153,6 +178,9 @@ int main(void)
 		cmocka_unit_test(rows_of_every_size_are_written_and_nothing_beside_them),
 		cmocka_unit_test(a_row_may_end_where_memory_does),
 		cmocka_unit_test(the_rows_before_one_that_faults_are_done),
+#if MIMIC_PROBE_X86
+		cmocka_unit_test(rows_of_64_bytes_are_moved_without_avx512_too),
+#endif
 		cmocka_unit_test(memory_that_can_only_be_read_is_not_written),
 	};
 
