@@ -8,7 +8,8 @@
 
 #include "gemm.h"
 
-#define BLOCK_ROWS (DARE_BLOCK_TILES * DARE_ROWS)
+#define BLOCK_ROWS (DARE_BLOCK_TILES_M * DARE_ROWS)
+#define BLOCK_COLUMNS (DARE_BLOCK_TILES_N * DARE_ROWS)
 #define BLOCK_BYTES (DARE_BLOCK_CHUNKS * DARE_ROW_BYTES)
 
 /* 2 x 2 tiles of sums, two of each operand: one load for each multiplication. */
@@ -211,7 +212,7 @@ static void set_block(const struct gemm *gemm, struct block *block, size_t row, 
 		      size_t at)
 {
 	size_t rows = dare_smaller(gemm->m - row, BLOCK_ROWS);
-	size_t columns = dare_smaller(gemm->n - column, BLOCK_ROWS);
+	size_t columns = dare_smaller(gemm->n - column, BLOCK_COLUMNS);
 	size_t depth = dare_smaller(gemm->k - at, BLOCK_BYTES / gemm->element);
 
 	*block = (struct block){
@@ -223,12 +224,13 @@ static void set_block(const struct gemm *gemm, struct block *block, size_t row, 
 	};
 }
 
+/* B's part of a block stays for all rows: to pack it takes longest, if it is stored as k rows. */
 static void multiply_matrices(struct gemm *gemm)
 {
 	struct block current = { .is_last = false }, next;
 
-	for (size_t row = 0; row < gemm->m; row += BLOCK_ROWS) {
-		for (size_t column = 0; column < gemm->n; column += BLOCK_ROWS) {
+	for (size_t column = 0; column < gemm->n; column += BLOCK_COLUMNS) {
+		for (size_t row = 0; row < gemm->m; row += BLOCK_ROWS) {
 			for (size_t at = 0; at < gemm->k; at += BLOCK_BYTES / gemm->element) {
 				set_block(gemm, &next, row, column, at);
 				advance(gemm, &current, &next);
@@ -244,8 +246,8 @@ static void multiply_matrices(struct gemm *gemm)
 
 static int divide_workspace(struct gemm *gemm)
 {
-	const size_t height = dare_smaller(dare_pieces(gemm->m, DARE_ROWS), DARE_BLOCK_TILES);
-	const size_t width = dare_smaller(dare_pieces(gemm->n, DARE_ROWS), DARE_BLOCK_TILES);
+	const size_t height = dare_smaller(dare_pieces(gemm->m, DARE_ROWS), DARE_BLOCK_TILES_M);
+	const size_t width = dare_smaller(dare_pieces(gemm->n, DARE_ROWS), DARE_BLOCK_TILES_N);
 	const size_t chunks = dare_smaller(dare_pieces(gemm->k, DARE_ROW_BYTES / gemm->element),
 					   DARE_BLOCK_CHUNKS);
 	const size_t tiles = 1 + 2 * (height * chunks + width * chunks + height * width);

@@ -104,7 +104,7 @@ int mimic_tlb_find(struct mimic_tlb *tlb, uint64_t address)
 	for (; candidates; candidates &= candidates - 1) {
 		int entry = __builtin_ctzll(candidates);
 
-		if (!covers(tlb, entry, page))
+		if (tlb->large ? !covers(tlb, entry, page) : tlb->page[entry] != page)
 			continue;
 		tlb->tree = mimic_tlb_touched(tlb->tree, tlb->entries, (unsigned int)entry);
 		return entry;
