@@ -102,9 +102,9 @@ const struct dare_kernels *dare_mpu_compute_kernels(void)
 	return &dare_mpu_kernels_list[i];
 }
 
-void dare_mpu_compute_forget(struct dare *d, const struct dare_context *c, unsigned int number)
+void dare_mpu_compute_forget(struct dare *d, struct dare_context *c, unsigned int number)
 {
-	if (d->turned[number].source == c->matrix[number])
+	if (d->turned[number].source == matrix_of(d, c, number))
 		d->turned[number].source = NULL;
 }
 
@@ -117,12 +117,13 @@ void dare_mpu_compute_forget_all(struct dare *d)
 static const struct turned *turned_source(struct dare *d, struct dare_context *c, unsigned int number,
 					  enum element_kind kind)
 {
+	const void *source = matrix_of(d, c, number);
 	struct turned_slot *slot = &d->turned[number];
 
-	if (slot->source == c->matrix[number] && slot->kind == kind)
+	if (slot->source == source && slot->kind == kind)
 		return &slot->b;
-	d->kernels->turn[kind](&slot->b, c->matrix[number]);
-	slot->source = c->matrix[number];
+	d->kernels->turn[kind](&slot->b, source);
+	slot->source = source;
 	slot->kind = kind;
 	return &slot->b;
 }
@@ -134,22 +135,41 @@ static void clear_outside(uint8_t md[DARE_ROWS][DARE_ROW_BYTES], size_t rows, si
 		for (size_t m = 0; m < rows; m++)
 			memset(md[m] + 4 * columns, 0, DARE_ROW_BYTES - 4 * columns);
 	}
-	memset(md + rows, 0, (DARE_ROWS - rows) * DARE_ROW_BYTES);
+	if (rows < DARE_ROWS)
+		memset(md + rows, 0, (DARE_ROWS - rows) * DARE_ROW_BYTES);
+}
+
+/* A processor finishes all it does before it changes the mode: once for a call, not for each mma. */
+static void begin_floats(struct dare *d)
+{
+	if (d->has_float_mode)
+		return;
+	mimic_changes(&d->has_float_mode, sizeof(d->has_float_mode));
+	d->has_float_mode = true;
+	d->float_mode = mimic_float_mode_begin();
+}
+
+void dare_mpu_compute_end(struct dare *d)
+{
+	if (!d->has_float_mode)
+		return;
+	mimic_changes(&d->has_float_mode, sizeof(d->has_float_mode));
+	d->has_float_mode = false;
+	mimic_float_mode_end(d->float_mode);
 }
 
 void dare_mpu_compute_mma(struct dare *d, struct dare_context *c, const struct queue_entry *entry,
 			  enum element_kind kind, unsigned int count_k)
 {
 	unsigned int rows = c->csr[DARE_CSR_MATRIX_M], columns = c->csr[DARE_CSR_MATRIX_N];
+	uint8_t (*md)[DARE_ROW_BYTES] = matrix_of(d, c, entry->md);
 	const struct turned *b;
-	uint64_t saved;
 
 	/* (The other thing that changes here, turned registers, is made anew when a state is restored.) */
-	mimic_changes(c->matrix[entry->md], sizeof(c->matrix[entry->md]));
+	mimic_changes(md, DARE_REGISTER_BYTES);
 	b = turned_source(d, c, entry->ms2, kind);
-	saved = mimic_float_mode_begin();
-	d->kernels->multiply[kind](c->matrix[entry->md], c->matrix[entry->ms1], b, rows, count_k);
-	mimic_float_mode_end(saved);
-	clear_outside(c->matrix[entry->md], rows, columns);
+	begin_floats(d);
+	d->kernels->multiply[kind](md, matrix_of(d, c, entry->ms1), b, rows, count_k);
+	clear_outside(md, rows, columns);
 	dare_mpu_compute_forget(d, c, entry->md);
 }

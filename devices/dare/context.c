@@ -3,10 +3,19 @@
 #include "devices/dare/dare_internal.h"
 #include "devices/dare/dare_state.h"
 
+void dare_mpu_context_place(struct dare *d, const struct dare_context *c)
+{
+	struct places *places = &d->places[context_number(d, c)];
+
+	for (unsigned int i = 0; i <= PLACE_FREE; i++)
+		places->of[i] = (uint8_t)i;
+}
+
 void dare_mpu_context_reset(struct dare *d, struct dare_context *c)
 {
 	trace_dropped(d, c, c->queue_level);
-	memset(c->matrix, 0, sizeof(c->matrix));
+	memset(c->tile, 0, sizeof(c->tile));
+	dare_mpu_context_place(d, c);
 	dare_mpu_compute_forget_all(d);
 	c->csr[DARE_CSR_MATRIX_M] = DARE_ROWS;
 	c->csr[DARE_CSR_MATRIX_K] = DARE_ROW_BYTES;
@@ -88,24 +97,6 @@ static enum mimic_outcome dispatch(struct dare *d, struct dare_context *c, struc
 		return dare_mpu_parked_add(d, c, access, kind, access->data);
 	dare_mpu_queue_advance(d, c, &budget);
 	return MIMIC_DONE;
-}
-
-size_t dare_mpu_context_stream(struct dare *d, struct dare_context *c, uint64_t owner,
-			       const uint64_t *values, size_t n, bool is_one)
-{
-	size_t done = 0;
-
-	while (done < n && !d->unfinished && !c->parked_stores) {
-		unsigned int budget = 1;
-
-		if (dare_mpu_queue_put_stream(d, c, owner, values[done]) == STEP_WAIT)
-			break;
-		done++;
-		dare_mpu_queue_advance(d, c, &budget);
-		if (is_one && !c->stream_missing)
-			break;
-	}
-	return done;
 }
 
 /* --- the registers: include/mimic/dare_registers.h lists them -------------------------- */

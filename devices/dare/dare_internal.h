@@ -86,9 +86,11 @@ struct memory_request {
 
 /* Everything of a context that save() keeps. No pointers in here. */
 struct dare_context {
-	uint8_t matrix[DARE_REGISTERS][DARE_ROWS][DARE_ROW_BYTES] __attribute__((aligned(64)));
-	/* The rows that a load has read so far: md changes when all of them are there. */
-	uint8_t tile[DARE_ROWS][DARE_ROW_BYTES] __attribute__((aligned(64)));
+	/*
+	 * The matrix registers and one more: rows that a load has read so far lie there, for md changes when all of
+	 * them are there. Then the two change places (struct places). In an image each register has its own place.
+	 */
+	uint8_t tile[DARE_REGISTERS + 1][DARE_ROWS][DARE_ROW_BYTES] __attribute__((aligned(64)));
 	struct mimic_tlb tlb;
 	uint64_t counters[DARE_COUNTER_COUNT];
 	uint64_t address_space;		/* 0: detached */
@@ -168,6 +170,13 @@ struct dare_kernels {
 					unsigned int rows, unsigned int count);
 };
 
+#define PLACE_FREE DARE_REGISTERS
+
+/* Which tile of its context each matrix register is, and which one is free. */
+struct places {
+	uint8_t of[DARE_REGISTERS + 1];
+};
+
 /* A second source is often used again: which one this is, or NULL. */
 struct turned_slot {
 	const void *source;
@@ -182,9 +191,12 @@ struct dare {
 	const struct dare_kernels *kernels;
 	const struct dare_watch *watch;		/* NULL: none */
 	struct dare_context *context;	/* config.contexts of them */
+	bool has_float_mode;		/* this call has computed, and `float_mode` is the caller's */
+	uint64_t float_mode;
 	uint32_t unfinished;		/* contexts that go on without any access, one bit each */
 	const struct mimic_memory *memory[DARE_CONTEXTS_MAX];	/* NULL: detached */
 	struct dare_state state;
+	struct places places[DARE_CONTEXTS_MAX];
 	struct turned_slot turned[DARE_REGISTERS];	/* by register number, of any context */
 	struct decoded decoded[DECODED_MAX];
 };
@@ -202,6 +214,12 @@ static inline void count(struct dare_context *c, enum dare_counter counter, uint
 static inline unsigned int context_number(const struct dare *d, const struct dare_context *c)
 {
 	return (unsigned int)(c - d->context);
+}
+
+/* A matrix register, or PLACE_FREE. */
+static inline uint8_t (*matrix_of(const struct dare *d, struct dare_context *c, unsigned int number))[DARE_ROW_BYTES]
+{
+	return c->tile[d->places[context_number(d, c)].of[number]];
 }
 
 /* Dispatched instructions that will not execute. */
@@ -233,14 +251,10 @@ static inline bool register_access_is_legal(const struct mimic_access *access)
 /* context.c */
 void dare_mpu_context_power_on(struct dare *d, struct dare_context *c);
 void dare_mpu_context_reset(struct dare *d, struct dare_context *c);
+/* Each matrix register is the tile of its number. */
+void dare_mpu_context_place(struct dare *d, const struct dare_context *c);
 enum mimic_outcome dare_mpu_context_access(struct dare *d, struct dare_context *c,
 					   struct mimic_access *access);
-/*
- * Values of one STREAM: how many were acknowledged before one that has to wait, or there is other work, or, with
- * `is_one`, up to the last one of an instruction.
- */
-size_t dare_mpu_context_stream(struct dare *d, struct dare_context *c, uint64_t owner,
-			       const uint64_t *values, size_t count, bool is_one);
 uint64_t dare_mpu_context_status(const struct dare *d, const struct dare_context *c);
 /* Executes instructions that can go on, then accesses that wait. */
 void dare_mpu_context_settle(struct dare *d, struct dare_context *c);
@@ -260,6 +274,12 @@ enum step dare_mpu_queue_put(struct dare *d, struct dare_context *c, uint32_t wo
 			     uint64_t rs2);
 /* A store to STREAM, the same; nothing has changed if it has to wait. */
 enum step dare_mpu_queue_put_stream(struct dare *d, struct dare_context *c, uint64_t owner, uint64_t value);
+/*
+ * Values of one STREAM: how many were acknowledged before one that has to wait, or there is other work, or, with
+ * `is_one`, up to the last one of an instruction.
+ */
+size_t dare_mpu_queue_stream(struct dare *d, struct dare_context *c, uint64_t owner, const uint64_t *values,
+			     size_t count, bool is_one);
 /* Executes up to *budget instructions from the head on. */
 void dare_mpu_queue_advance(struct dare *d, struct dare_context *c, unsigned int *budget);
 bool dare_mpu_queue_is_full(const struct dare *d, const struct dare_context *c);
@@ -272,7 +292,7 @@ enum result dare_mpu_execute(struct dare *d, struct dare_context *c, struct queu
 
 /* watch.c */
 /* As it is before it is executed: rows that it loads may replace its addresses. */
-void dare_mpu_watch_take(const struct dare_context *c, const struct queue_entry *entry,
+void dare_mpu_watch_take(const struct dare *d, struct dare_context *c, const struct queue_entry *entry,
 			 struct dare_dispatched *instruction);
 
 /* memory.c */
@@ -288,8 +308,10 @@ extern const size_t dare_mpu_kernels_count;
 const struct dare_kernels *dare_mpu_compute_kernels(void);
 void dare_mpu_compute_mma(struct dare *d, struct dare_context *c, const struct queue_entry *entry,
 			  enum element_kind kind, unsigned int count);
+/* A call of the model ends. */
+void dare_mpu_compute_end(struct dare *d);
 /* A register has changed. */
-void dare_mpu_compute_forget(struct dare *d, const struct dare_context *c, unsigned int number);
+void dare_mpu_compute_forget(struct dare *d, struct dare_context *c, unsigned int number);
 void dare_mpu_compute_forget_all(struct dare *d);
 
 /* control.c */

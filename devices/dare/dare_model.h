@@ -76,7 +76,7 @@ struct dare_context_view {
 	unsigned int matrix_m, matrix_k, matrix_n;
 	unsigned int queue_level;
 	bool stalled;			/* waits for RESOLVE */
-	const void *registers;		/* 8 x 1 KB, row by row */
+	const void *registers[DARE_REGISTERS];	/* 1 KB each, row by row */
 };
 int dare_model_context(const struct mimic_model *model, unsigned int context,
 		       struct dare_context_view *view);

@@ -5,6 +5,7 @@
  * One whose page is missing may stall its context: it and those after it are
  * tried again, with fresh translations, when the page is resolved.
  */
+#include "devices/changes.h"
 #include "devices/dare/dare_internal.h"
 
 #define PAGE_BYTES 4096u
@@ -34,12 +35,12 @@ static bool is_store(const struct queue_entry *entry)
 	return format == DARE_FORMAT_STORE || format == DARE_FORMAT_SCATTER;
 }
 
-static uint64_t gathered_address(const struct dare_context *c, const struct queue_entry *entry,
+static uint64_t gathered_address(const struct dare *d, struct dare_context *c, const struct queue_entry *entry,
 				 unsigned int row)
 {
 	uint64_t address;
 
-	memcpy(&address, c->matrix[entry->ms1][row], sizeof(address));
+	memcpy(&address, matrix_of(d, c, entry->ms1)[row], sizeof(address));
 	return address;
 }
 
@@ -64,7 +65,7 @@ static void add_row(struct dare_context *c, unsigned int row, uint64_t address, 
 	add_request(c, row, room, address + room, width - room);
 }
 
-static void make_requests(struct dare_context *c, struct queue_entry *entry)
+static void make_requests(const struct dare *d, struct dare_context *c, struct queue_entry *entry)
 {
 	uint64_t alignment = dare_instructions[entry->operation].element - 1;
 	unsigned int rows = c->csr[DARE_CSR_MATRIX_M], width = c->csr[DARE_CSR_MATRIX_K], row;
@@ -75,7 +76,7 @@ static void make_requests(struct dare_context *c, struct queue_entry *entry)
 	c->request_next = 0;
 	for (row = 0; row < rows; row++) {
 		if (indexed)
-			address = gathered_address(c, entry, row);
+			address = gathered_address(d, c, entry, row);
 		if (address & alignment)
 			break;
 		add_row(c, row, address, width);
@@ -258,14 +259,17 @@ static enum result fault(struct transfer *t)
 	return RESULT_FAILED;
 }
 
+/* md is the free tile, of which rows have been read. */
 static void finish_load(struct dare *d, struct dare_context *c, const struct queue_entry *entry)
 {
-	size_t size = (size_t)entry->rows * DARE_ROW_BYTES;
-	uint8_t *md = c->matrix[entry->md][0];
+	struct places *places = &d->places[context_number(d, c)];
+	uint8_t tile = places->of[PLACE_FREE];
 
-	memcpy(md, c->tile, size);
-	memset(md + size, 0, DARE_REGISTER_BYTES - size);
+	if (entry->rows < DARE_ROWS)
+		memset(c->tile[tile][entry->rows], 0, (DARE_ROWS - entry->rows) * DARE_ROW_BYTES);
 	dare_mpu_compute_forget(d, c, entry->md);
+	places->of[PLACE_FREE] = places->of[entry->md];
+	places->of[entry->md] = tile;
 }
 
 /* Of an indexed instruction the address is the first row's. */
@@ -283,58 +287,83 @@ static void trace_transfer(const struct transfer *t)
 				 (uint64_t)t->entry->rows);
 }
 
-static enum result finish(struct transfer *t)
+static void finish(const struct transfer *t)
 {
-	struct queue_entry *entry = t->entry;
+	struct dare_context *c = t->c;
+	unsigned int rows = t->entry->rows;
+
+	if (!t->writes)
+		finish_load(t->d, c, t->entry);
+	count(c, t->writes ? DARE_COUNTER_rows_stored : DARE_COUNTER_rows_loaded, rows);
+	count(c, t->writes ? DARE_COUNTER_bytes_stored : DARE_COUNTER_bytes_loaded, (uint64_t)rows * t->width);
+	trace_transfer(t);
+}
+
+/* All requests have been made. */
+static enum result finish_requests(struct transfer *t)
+{
+	const struct queue_entry *entry = t->entry;
 	struct dare_context *c = t->c;
 
 	if (entry->rows < c->csr[DARE_CSR_MATRIX_M]) {
-		dare_mpu_queue_fail(c, DARE_ERROR_MISALIGNED, gathered_address(c, entry, entry->rows),
+		dare_mpu_queue_fail(c, DARE_ERROR_MISALIGNED, gathered_address(t->d, c, entry, entry->rows),
 				    entry->rows);
 		return RESULT_FAILED;
 	}
-	if (!t->writes)
-		finish_load(t->d, c, entry);
-	count(c, t->writes ? DARE_COUNTER_rows_stored : DARE_COUNTER_rows_loaded, entry->rows);
-	count(c, t->writes ? DARE_COUNTER_bytes_stored : DARE_COUNTER_bytes_loaded,
-	      (uint64_t)entry->rows * t->width);
-	trace_transfer(t);
+	finish(t);
 	c->request_count = 0;
 	c->request_next = 0;
 	return RESULT_COMPLETE;
 }
 
+static void count_translations(struct transfer *t, bool is_hit, uint64_t page, uint64_t frame, unsigned int rows)
+{
+	if (!is_hit) {
+		count(t->c, DARE_COUNTER_tlb_misses, 1);
+		MIMIC_TRACE(&t->d->model.trace, tlb_miss, 0ull, context_number(t->d, t->c), t->entry->rs1, 0u,
+			    0ull, 1ull);
+		mimic_tlb_fill(&t->c->tlb, page, frame, MIMIC_TLB_PAGE_SHIFT);
+	}
+	count(t->c, DARE_COUNTER_tlb_hits, rows - !is_hit);
+}
+
 /*
- * Most tiles lie in one page that is in the TLB: then their rows move at once, and
- * nothing has to be kept of them. false: nothing has happened that cannot happen
- * again, and the requests find the page that is missing.
+ * Most tiles lie in one page: then their rows move at once, and nothing has to be
+ * kept of them. false: nothing has happened that cannot happen again, and the
+ * requests find the page that is missing.
  */
 static bool move_at_once(struct transfer *t)
 {
 	const struct queue_entry *entry = t->entry;
 	unsigned int rows = t->c->csr[DARE_CSR_MATRIX_M];
 	uint64_t physical[DARE_ROWS], last = entry->rs1 + (rows - 1) * entry->rs2;
-	uint64_t low = entry->rs1 < last ? entry->rs1 : last;
+	uint64_t low = entry->rs1 < last ? entry->rs1 : last, page = low & ~(uint64_t)(PAGE_BYTES - 1);
+	uint64_t frame = page;
 	int translation;
 	long moved;
 
-	if (is_indexed(entry) || (entry->rs1 ^ last) >= PAGE_BYTES ||
+	if ((entry->rs1 ^ last) >= PAGE_BYTES ||
 	    (entry->rs1 + last - low) % PAGE_BYTES + t->width > PAGE_BYTES ||
 	    entry->rs2 + PAGE_BYTES > 2 * PAGE_BYTES)
 		return false;
 	translation = mimic_tlb_find(&t->c->tlb, low);
-	if (translation < 0)
+	if (translation >= 0)
+		physical[0] = mimic_tlb_physical(&t->c->tlb, translation, entry->rs1);
+	else if (t->memory->walk && t->memory->walk(t->memory->context, page, &frame))
 		return false;
-	physical[0] = mimic_tlb_physical(&t->c->tlb, translation, entry->rs1);
-	for (unsigned int row = 1; row < rows; row++)
+	else
+		physical[0] = frame + entry->rs1 % PAGE_BYTES;
+	/* All 16 without a branch; those beyond `rows` are not used. */
+	_Pragma("GCC unroll 16")
+	for (unsigned int row = 1; row < DARE_ROWS; row++)
 		physical[row] = physical[row - 1] + entry->rs2;
 	if (t->writes)
 		moved = t->memory->write_rows(t->memory->context, physical, rows, t->width, t->rows);
 	else
 		moved = t->memory->read_rows(t->memory->context, physical, rows, t->width, t->rows);
-	if (moved != rows)
+	if (moved != (long)rows)
 		return false;
-	count(t->c, DARE_COUNTER_tlb_hits, rows);
+	count_translations(t, translation >= 0, page, frame, rows);
 	return true;
 }
 
@@ -348,16 +377,20 @@ enum result dare_mpu_memory_execute(struct dare *d, struct dare_context *c, stru
 	enum result result;
 	unsigned int end;
 
-	t.rows = t.writes ? c->matrix[entry->ms2] : c->tile;
+	t.rows = matrix_of(d, c, t.writes ? entry->ms2 : PLACE_FREE);
+	/* It may have been a register since the daemon's step began, and the port's writes are not seen. */
+	if (!t.writes)
+		mimic_changes(t.rows, DARE_REGISTER_BYTES);
 	if (!entry->started) {
 		result = begin(c, entry, t.memory != NULL);
 		if (result != RESULT_COMPLETE)
 			return result;
-		if (move_at_once(&t)) {
+		if (!is_indexed(entry) && move_at_once(&t)) {
 			entry->rows = (uint8_t)c->csr[DARE_CSR_MATRIX_M];
-			return finish(&t);
+			finish(&t);
+			return RESULT_COMPLETE;
 		}
-		make_requests(c, entry);
+		make_requests(d, c, entry);
 	}
 	while (c->request_next < c->request_count) {
 		end = translate_all(&t);
@@ -367,5 +400,5 @@ enum result dare_mpu_memory_execute(struct dare *d, struct dare_context *c, stru
 		if (result != RESULT_COMPLETE)
 			return result;
 	}
-	return finish(&t);
+	return finish_requests(&t);
 }

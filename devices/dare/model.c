@@ -66,6 +66,7 @@ static enum mimic_outcome dare_access(struct mimic_model *model, struct mimic_ac
 	begin_call(dare_of(model), now);
 	begin = model->trace.now;
 	outcome = access_page(dare_of(model), access);
+	dare_mpu_compute_end(dare_of(model));
 	if (outcome == MIMIC_DONE)
 		mimic_trace_accesses(&model->trace, begin, access, 1);
 	else
@@ -107,9 +108,10 @@ static size_t dare_store_many(struct mimic_model *model, const struct mimic_acce
 	begin = model->trace.now;
 	access.is_write = 1;
 	if (c && access.offset == DARE_STREAM && register_access_is_legal(&access))
-		done = dare_mpu_context_stream(d, c, access.owner, values, n, false);
+		done = dare_mpu_queue_stream(d, c, access.owner, values, n, false);
 	else
 		done = store_each(d, c, &access, values, n);
+	dare_mpu_compute_end(d);
 	if (done) {
 		access.data = values[done - 1];
 		mimic_trace_accesses(&model->trace, begin, &access, done);
@@ -122,11 +124,14 @@ size_t dare_model_stream(struct mimic_model *model, const struct mimic_access *p
 {
 	struct dare *d = dare_of(model);
 	struct dare_context *c = context_of_page(d, pattern->page);
+	size_t done;
 
 	if (!c || !pattern->is_write || pattern->offset != DARE_STREAM || !register_access_is_legal(pattern))
 		return 0;
 	begin_call(d, now);
-	return dare_mpu_context_stream(d, c, pattern->owner, values, count, true);
+	done = dare_mpu_queue_stream(d, c, pattern->owner, values, count, true);
+	dare_mpu_compute_end(d);
+	return done;
 }
 
 static size_t dare_load_many(struct mimic_model *model, const struct mimic_access *pattern,
@@ -181,6 +186,7 @@ static void dare_tick(struct mimic_model *model, uint64_t now)
 		if (d->unfinished >> i & 1)
 			dare_mpu_context_settle(d, &d->context[i]);
 	}
+	dare_mpu_compute_end(d);
 }
 
 static bool dare_busy(const struct mimic_model *model)

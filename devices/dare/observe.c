@@ -86,7 +86,7 @@ int dare_model_context(const struct mimic_model *model, unsigned int context,
 		       struct dare_context_view *view)
 {
 	const struct dare *d = (const struct dare *)model;
-	const struct dare_context *c;
+	struct dare_context *c;
 
 	if (context >= d->config.contexts)
 		return -EINVAL;
@@ -95,7 +95,9 @@ int dare_model_context(const struct mimic_model *model, unsigned int context,
 		.attached = c->address_space != 0, .address_space = c->address_space,
 		.matrix_m = c->csr[DARE_CSR_MATRIX_M], .matrix_k = c->csr[DARE_CSR_MATRIX_K],
 		.matrix_n = c->csr[DARE_CSR_MATRIX_N], .queue_level = c->queue_level,
-		.stalled = c->stalled, .registers = c->matrix,
+		.stalled = c->stalled,
 	};
+	for (unsigned int i = 0; i < DARE_REGISTERS; i++)
+		view->registers[i] = matrix_of(d, c, i);
 	return 0;
 }

@@ -47,7 +47,7 @@ static void find_registers(struct decoded *decoded, const struct dare_fields *fi
 	}
 }
 
-static void fill_decoded(struct decoded *decoded, uint32_t word)
+static __attribute__((noinline, cold)) void fill_decoded(struct decoded *decoded, uint32_t word)
 {
 	struct dare_fields fields;
 
@@ -63,11 +63,11 @@ static void fill_decoded(struct decoded *decoded, uint32_t word)
 }
 
 /* Programs repeat a few words, which differ in a few bits: a multiplicative hash spreads them. */
-static const struct decoded *decode(struct dare *d, uint32_t word)
+static inline const struct decoded *decode(struct dare *d, uint32_t word)
 {
 	struct decoded *decoded = &d->decoded[word * 0x9e3779b1u / (UINT32_MAX / DECODED_MAX + 1)];
 
-	if (decoded->word != word || !decoded->is_filled)
+	if (__builtin_expect(decoded->word != word || !decoded->is_filled, 0))
 		fill_decoded(decoded, word);
 	return decoded;
 }
@@ -88,15 +88,15 @@ static void find_dependencies(struct dare *d, struct dare_context *c, struct que
 	count(c, DARE_COUNTER_waw_waits, entry->waw != 0);
 }
 
-enum step dare_mpu_queue_put(struct dare *d, struct dare_context *c, uint32_t word, uint64_t rs1,
-			     uint64_t rs2)
+/* An instruction that is already decoded. */
+static inline enum step put(struct dare *d, struct dare_context *c, const struct decoded *decoded, uint64_t rs1,
+			    uint64_t rs2)
 {
-	const struct decoded *decoded;
 	struct queue_entry *entry;
 
 	if (!c->error && dare_mpu_queue_is_full(d, c))
 		return STEP_WAIT;
-	MIMIC_TRACE(&d->model.trace, instruction_queued, 0ull, context_number(d, c), rs1, 0u, word,
+	MIMIC_TRACE(&d->model.trace, instruction_queued, 0ull, context_number(d, c), rs1, 0u, decoded->word,
 		    c->dispatched);
 	if (c->error) {
 		count(c, DARE_COUNTER_dropped, 1);
@@ -104,9 +104,8 @@ enum step dare_mpu_queue_put(struct dare *d, struct dare_context *c, uint32_t wo
 		return STEP_DONE;
 	}
 	entry = entry_at(d, c, c->queue_level);
-	decoded = decode(d, word);
 	*entry = (struct queue_entry){
-		.position = c->dispatched++, .rs1 = rs1, .rs2 = rs2, .word = word,
+		.position = c->dispatched++, .rs1 = rs1, .rs2 = rs2, .word = decoded->word,
 		.operation = decoded->operation, .md = decoded->md, .ms1 = decoded->ms1,
 		.ms2 = decoded->ms2, .reads = decoded->reads, .writes = decoded->writes,
 	};
@@ -114,6 +113,12 @@ enum step dare_mpu_queue_put(struct dare *d, struct dare_context *c, uint32_t wo
 		find_dependencies(d, c, entry);
 	c->queue_level++;
 	return STEP_DONE;
+}
+
+enum step dare_mpu_queue_put(struct dare *d, struct dare_context *c, uint32_t word, uint64_t rs1,
+			     uint64_t rs2)
+{
+	return put(d, c, decode(d, word), rs1, rs2);
 }
 
 enum step dare_mpu_queue_put_stream(struct dare *d, struct dare_context *c, uint64_t owner, uint64_t value)
@@ -175,27 +180,71 @@ static enum result execute(struct dare *d, struct dare_context *c, struct queue_
 
 	if (!d->watch)
 		return dare_mpu_execute(d, c, entry);
-	dare_mpu_watch_take(c, entry, &instruction);
+	dare_mpu_watch_take(d, c, entry, &instruction);
 	result = dare_mpu_execute(d, c, entry);
 	if (result == RESULT_COMPLETE)
 		d->watch->executed(d->watch->context, &instruction);
 	return result;
 }
 
+/* The head, once. */
+static inline void execute_head(struct dare *d, struct dare_context *c)
+{
+	struct queue_entry *entry = entry_at(d, c, 0);
+	uint64_t begin = mimic_trace_now(&d->model.trace);
+	unsigned int level = c->queue_level;
+	enum result result = execute(d, c, entry);
+
+	trace_executed(d, c, begin, entry, result);
+	if (result == RESULT_COMPLETE)
+		complete(d, c, entry);
+	else if (result == RESULT_FAILED)
+		trace_dropped(d, c, level - 1);
+}
+
 void dare_mpu_queue_advance(struct dare *d, struct dare_context *c, unsigned int *budget)
 {
-	for (; c->queue_level && !c->stalled && *budget; --*budget) {
-		struct queue_entry *entry = entry_at(d, c, 0);
-		uint64_t begin = mimic_trace_now(&d->model.trace);
-		unsigned int level = c->queue_level;
-		enum result result = execute(d, c, entry);
+	for (; c->queue_level && !c->stalled && *budget; --*budget)
+		execute_head(d, c);
+}
 
-		trace_executed(d, c, begin, entry, result);
-		if (result == RESULT_COMPLETE)
-			complete(d, c, entry);
-		else if (result == RESULT_FAILED)
-			trace_dropped(d, c, level - 1);
+/* The values of one instruction, or one value; 0: it has to wait. */
+static inline size_t put_values(struct dare *d, struct dare_context *c, uint64_t owner, const uint64_t *values,
+				size_t n)
+{
+	const struct decoded *decoded;
+
+	if (c->stream_missing || dare_mpu_queue_is_full(d, c))
+		return dare_mpu_queue_put_stream(d, c, owner, values[0]) == STEP_DONE;
+	decoded = decode(d, (uint32_t)values[0]);
+	if (!decoded->operands)
+		return put(d, c, decoded, 0, 0) == STEP_DONE;
+	if (decoded->operands != 2 || n < 3)
+		return dare_mpu_queue_put_stream(d, c, owner, values[0]) == STEP_DONE;
+	/* As its values would leave them, one by one. */
+	c->stream_word = (uint32_t)values[0];
+	c->stream_owner = owner;
+	c->stream_rs1 = values[1];
+	put(d, c, decoded, values[1], values[2]);
+	return 3;
+}
+
+size_t dare_mpu_queue_stream(struct dare *d, struct dare_context *c, uint64_t owner, const uint64_t *values,
+			     size_t n, bool is_one)
+{
+	size_t done = 0, taken;
+
+	while (done < n && !d->unfinished && !c->parked_stores) {
+		taken = put_values(d, c, owner, values + done, n - done);
+		if (!taken)
+			break;
+		done += taken;
+		if (c->queue_level && !c->stalled)
+			execute_head(d, c);
+		if (is_one && !c->stream_missing)
+			break;
 	}
+	return done;
 }
 
 void dare_mpu_queue_fail(struct dare_context *c, enum dare_error error, uint64_t address, unsigned int row)

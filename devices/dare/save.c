@@ -26,6 +26,14 @@ static size_t state_size(const struct dare *d)
 	return sizeof(d->state) + contexts_size(d);
 }
 
+/* Registers in the order of their numbers, then the rest as it is. */
+static char *put_context(const struct dare *d, struct dare_context *c, char *to)
+{
+	for (unsigned int i = 0; i <= PLACE_FREE; i++)
+		to = mimic_image_put(to, matrix_of(d, c, i), sizeof(c->tile[i]));
+	return mimic_image_put(to, (const char *)c + sizeof(c->tile), sizeof(*c) - sizeof(c->tile));
+}
+
 size_t dare_mpu_save(const struct mimic_model *model, void *image, size_t size)
 {
 	const struct dare *d = (const struct dare *)model;
@@ -36,7 +44,8 @@ size_t dare_mpu_save(const struct mimic_model *model, void *image, size_t size)
 		return total;
 	to = mimic_image_begin(&image_kind, &d->config, image, state_size(d));
 	to = mimic_image_put(to, &d->state, sizeof(d->state));
-	mimic_image_put(to, d->context, contexts_size(d));
+	for (unsigned int i = 0; i < d->config.contexts; i++)
+		to = put_context(d, &d->context[i], to);
 	return total;
 }
 
@@ -175,6 +184,7 @@ int dare_mpu_restore(struct mimic_model *model, const void *image, size_t size)
 	for (unsigned int i = 0; i < d->config.contexts; i++) {
 		const struct dare_context *c = &d->context[i];
 
+		dare_mpu_context_place(d, c);
 		d->memory[i] = dare_mpu_control_memory_of(d, c->address_space);
 		if (c->queue_level && !c->stalled)
 			d->unfinished |= 1u << i;

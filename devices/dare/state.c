@@ -125,13 +125,13 @@ static void fault_folder(const struct dare_context *c, const struct mimic_state_
 	mimic_state_leave(visitor, "faults");
 }
 
-static void matrix_folder(const struct dare_context *c, const struct mimic_state_visitor *visitor)
+static void matrix_folder(const struct dare *d, struct dare_context *c, const struct mimic_state_visitor *visitor)
 {
 	static const char *const names[DARE_REGISTERS] = { "m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7" };
 
 	mimic_state_enter(visitor, "matrix");
 	for (unsigned int i = 0; i < DARE_REGISTERS; i++)
-		mimic_state_bytes(visitor, names[i], c->matrix[i], DARE_REGISTER_BYTES,
+		mimic_state_bytes(visitor, names[i], matrix_of(d, c, i), DARE_REGISTER_BYTES,
 				  "matrix register: 16 rows of 64 bytes");
 	mimic_state_leave(visitor, "matrix");
 }
@@ -139,12 +139,12 @@ static void matrix_folder(const struct dare_context *c, const struct mimic_state
 static void context_folder(const struct dare *d, unsigned int number, uint64_t now,
 			   const struct mimic_state_visitor *visitor)
 {
-	const struct dare_context *c = &d->context[number];
+	struct dare_context *c = &d->context[number];
 
 	mimic_state_enter_number(visitor, number);
 	mimic_state_decimal(visitor, "address_space", c->address_space, "whose it is; 0: nobody's");
 	mimic_state_registers(visitor, &dare_context_block, &d->model, number, now);
-	matrix_folder(c, visitor);
+	matrix_folder(d, c, visitor);
 	queue_folder(d, c, visitor);
 	stream_folder(c, visitor);
 	error_folder(c, visitor);

@@ -7,7 +7,7 @@ void dare_model_watch(struct mimic_model *model, const struct dare_watch *watch)
 	dare_of(model)->watch = watch;
 }
 
-void dare_mpu_watch_take(const struct dare_context *c, const struct queue_entry *entry,
+void dare_mpu_watch_take(const struct dare *d, struct dare_context *c, const struct queue_entry *entry,
 			 struct dare_dispatched *instruction)
 {
 	const struct dare_fields fields = { .operation = (enum dare_operation)entry->operation, .md = entry->md,
@@ -25,7 +25,7 @@ void dare_mpu_watch_take(const struct dare_context *c, const struct queue_entry 
 	format = dare_instructions[entry->operation].format;
 	for (unsigned int row = 0; dare_has_rows(format) && row < instruction->m; row++) {
 		if (format == DARE_FORMAT_GATHER || format == DARE_FORMAT_SCATTER)
-			memcpy(&instruction->address[row], c->matrix[entry->ms1][row], sizeof(uint64_t));
+			memcpy(&instruction->address[row], matrix_of(d, c, entry->ms1)[row], sizeof(uint64_t));
 		else
 			instruction->address[row] = entry->rs1 + row * entry->rs2;
 	}

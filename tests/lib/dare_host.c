@@ -281,7 +281,7 @@ const uint8_t *host_matrix_row(struct dare_host *host, unsigned int number, unsi
 	struct dare_context_view view;
 
 	assert_int_equal(dare_model_context(host->model, 0, &view), 0);
-	return (const uint8_t *)view.registers + 1024 * number + 64 * row;
+	return (const uint8_t *)view.registers[number] + 64 * row;
 }
 
 void host_set_matrix(struct dare_host *host, unsigned int number, const void *bytes)

@@ -120,13 +120,19 @@ static void assert_same_floats(const matrix expected, const uint8_t *got)
 	}
 }
 
+static void copy_registers(matrix *to)
+{
+	for (unsigned int i = 0; i < DARE_REGISTERS; i++)
+		memcpy(to[i], host_matrix_row(host, i, 0), sizeof(matrix));
+}
+
 /* Executes one mma on the registers as they are, and looks at all of them. */
 static void check_mma(const struct operands *o)
 {
 	matrix before[8], result;
 
 	host_set_shape(host, o->m, o->k, o->n);
-	memcpy(before, host_matrix_row(host, 0, 0), sizeof(before));
+	copy_registers(before);
 	expect(result, o, before);
 	host_run(host, word_of(o), 0, 0);
 	host_assert_no_error(host);
@@ -389,7 +395,7 @@ static void check_in_environment(void (*change)(void))
 		fill_strange(bytes, 4);
 		host_set_matrix(host, i, bytes);
 	}
-	memcpy(registers, host_matrix_row(host, 0, 0), sizeof(registers));
+	copy_registers(registers);
 	expect(result, &o, registers);
 	fegetenv(&saved);
 	change();

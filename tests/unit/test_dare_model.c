@@ -205,6 +205,28 @@ static void a_batch_of_stream_stores_is_the_same_as_single_ones(void **state)
 	assert_int_equal(host_load(host, 0, 0x50), 4);
 }
 
+/* Values beyond a batch are those of another instruction: they must not be taken. */
+static void an_instruction_may_come_in_two_batches(void **state)
+{
+	const struct mimic_access pattern = { .owner = 1, .page = 1, .offset = 0x18, .size = 8 };
+
+	(void)state;
+	for (unsigned int first = 1; first < 3; first++) {
+		const uint64_t values[] = { W_MCFG, 0, 4 + first };
+		uint64_t begin[3] = { W_MCFG, 7, 7 };
+
+		memcpy(begin, values, first * sizeof(values[0]));
+		host_run(host, W_MCFG, 0, 16);
+		assert_int_equal(host->model->ops->store_many(host->model, &pattern, begin, first, 0), first);
+		assert_int_equal(host_load(host, 0, 0x20) >> 24, 3 - first);
+		assert_int_equal(host_load(host, 0, 0x30), 16);
+		assert_int_equal(host->model->ops->store_many(host->model, &pattern, values + first, 3 - first, 0),
+				 3 - first);
+		assert_int_equal(host_load(host, 0, 0x30), 4 + first);
+	}
+	host_assert_no_error(host);
+}
+
 static void batches_of_other_registers_work_too(void **state)
 {
 	struct mimic_access pattern = { .owner = 1, .page = 1, .offset = 0x08, .size = 8 };
@@ -376,6 +398,7 @@ int main(void)
 		TEST(stream_does_not_touch_the_source_registers),
 		TEST(stream_goes_on_while_an_error_is_pending),
 		TEST(a_batch_of_stream_stores_is_the_same_as_single_ones),
+		TEST(an_instruction_may_come_in_two_batches),
 		TEST(batches_of_other_registers_work_too),
 		TEST(reset_clears_all_but_counters_and_memory),
 		TEST(attach_resets_and_clears_counters_but_not_the_devices_sums),
