@@ -85,23 +85,45 @@ static void to_pixels(struct virgo_job *job, const struct move_in *move, uint32_
 	}
 }
 
-/* Full blocks of a row, to rows that lie block_stride apart: nearly all moves are such. */
-static void whole_blocks(struct virgo_job *job, const struct move_in *move, uint32_t row,
-			 const unsigned char *from, uint32_t blocks)
+/* Rows of one block, which follow each other in the scratchpad. A copy of a known size is a register or two. */
+static void block_rows(unsigned char *restrict to, const unsigned char *restrict from, size_t stride,
+		       size_t row_bytes, size_t rows)
 {
-	struct unit *u = job->unit;
-	unsigned char *to = spad_row(u, row);
-	size_t step = (size_t)move->block_stride * u->row_bytes;
-
-	count(job, VIRGO_COUNTER_shared_bytes_written, (uint64_t)blocks * u->row_bytes);
-	for (; blocks; blocks--, to += step, from += u->row_bytes) {
-		/* A copy of a known size is a register or two. */
-		if (u->row_bytes == 32)
+	if (row_bytes == 32) {
+		for (; rows; rows--, to += 32, from += stride)
 			memcpy(to, from, 32);
-		else if (u->row_bytes == 16)
+	} else if (row_bytes == 16) {
+		for (; rows; rows--, to += 16, from += stride)
 			memcpy(to, from, 16);
-		else
-			memcpy(to, from, u->row_bytes);
+	} else if (row_bytes == 64) {
+		for (; rows; rows--, to += 64, from += stride)
+			memcpy(to, from, 64);
+	} else {
+		for (; rows; rows--, to += row_bytes, from += stride)
+			memcpy(to, from, row_bytes);
+	}
+}
+
+static bool is_plain(const struct move_in *move)
+{
+	return !is_accumulator(move->local) && move->pixels <= 1 && move->scale == SCALE_ONE;
+}
+
+/*
+ * Full blocks of some rows: nearly all moves are such. Block by block, so that what is written lies together; where
+ * a block's rows are those of the next one too, the order counts, and a row is whole before the next one.
+ */
+static void whole_blocks(struct virgo_job *job, const struct move_in *move, uint32_t row,
+			 const unsigned char *from, size_t stride, uint32_t blocks, size_t rows)
+{
+	size_t at_once = move->block_stride >= rows || blocks <= 1 ? rows : 1;
+	struct unit *u = job->unit;
+
+	count(job, VIRGO_COUNTER_shared_bytes_written, (uint64_t)blocks * u->row_bytes * rows);
+	for (; rows; rows -= at_once, row += (uint32_t)at_once, from += at_once * stride) {
+		for (uint32_t block = 0; block < blocks; block++)
+			block_rows(spad_row(u, row + block * move->block_stride), from + block * u->row_bytes,
+				   stride, u->row_bytes, at_once);
 	}
 }
 
@@ -112,14 +134,6 @@ static void place(struct virgo_job *job, const struct move_in *move, uint32_t ro
 	struct unit *u = job->unit;
 	unsigned int size = memory_size(u, move);
 
-	if (!is_accumulator(move->local) && move->pixels <= 1 && move->scale == SCALE_ONE) {
-		uint32_t blocks = columns / u->dim;
-
-		whole_blocks(job, move, row, from, blocks);
-		row += blocks * move->block_stride;
-		from += (size_t)blocks * u->row_bytes;
-		columns -= blocks * u->dim;
-	}
 	for (; columns; row += move->block_stride) {
 		uint32_t some = lesser(columns, u->dim);
 
@@ -140,6 +154,7 @@ static enum work piece_in(struct virgo_job *job, const void *context, const stru
 	const struct move_in *move = context;
 	const struct transfer *t = &piece->transfer;
 	uint32_t row = local_row(move->local) + piece->block * move->block_stride + piece->row;
+	uint32_t dim = job->unit->dim, blocks = is_plain(move) ? piece->columns / dim : 0;
 	enum work work = WORK_DONE;
 
 	*done = t->count;
@@ -147,6 +162,10 @@ static enum work piece_in(struct virgo_job *job, const void *context, const stru
 		work = virgo_dma_read(job, t, job->staging, t->size, done);
 	else
 		memset(job->staging, 0, t->size * t->count);
+	if (blocks && blocks * dim == piece->columns) {
+		whole_blocks(job, move, row, job->staging, t->size, blocks, *done);
+		return work;
+	}
 	for (size_t n = 0; n < *done; n++)
 		place(job, move, row + (uint32_t)n, job->staging + n * t->size, piece->columns);
 	return work;

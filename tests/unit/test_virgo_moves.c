@@ -30,6 +30,20 @@ static void mvin_of_wide_rows_fills_blocks_by_their_stride(void **state)
 	}
 }
 
+/* What comes later stays: a row after the one before it, and in it a block after the one before it. */
+static void blocks_of_an_mvin_may_lie_over_each_other(void **state)
+{
+	(void)state;
+	for EACH_KIND(k) {
+		start_as(kinds[k].type, kinds[k].dim, 0);
+		for (unsigned int stride = 0; stride <= both.dim; stride++) {
+			config_ld(1, 3000, 1, false, stride, 1);
+			check(VIRGO_FUNCT_MVIN2, in_memory(8 + 64 * stride), virgo_pack(both.dim, 4 * both.dim, 100));
+		}
+		stop();
+	}
+}
+
 static void mvin_with_stride_0_repeats_a_row(void **state)
 {
 	(void)state;
@@ -319,6 +333,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mvin_moves_rows_by_their_stride),
 		cmocka_unit_test(mvin_of_wide_rows_fills_blocks_by_their_stride),
+		cmocka_unit_test(blocks_of_an_mvin_may_lie_over_each_other),
 		cmocka_unit_test(mvin_with_stride_0_repeats_a_row),
 		cmocka_unit_test(mvin_from_address_0_writes_zeros),
 		cmocka_unit_test(zeros_of_address_0_are_not_scaled),
