@@ -32,8 +32,10 @@ KERNEL_INLINE void KERNEL(floats_of_dim)(const struct kernel_panel *p, const siz
 		for (size_t k = 0; k < dim; k++) {
 			values = KERNEL(load)(b + k * dim, p->b_next, dim);
 			UNROLL
-			for (size_t m = 0; m < rows; m++)
+			for (size_t m = 0; m < rows; m++) {
 				sum[m] += a[m * dim + k] * values;
+				KERNEL_IN_TURN(sum[m]);
+			}
 		}
 		UNROLL
 		for (size_t m = 0; m < rows; m++)
@@ -60,19 +62,20 @@ KERNEL_INLINE void KERNEL(pairs_of_dim)(const struct kernel_panel *p, const size
 	const KERNEL(integers) none = { 0 };
 	const alias_i32 *a = &p->a->i;	/* written as int16 */
 	const float *b = &p->b->f;
-	KERNEL(integers) total[KERNEL_ROWS], values;
+	KERNEL(integers) values;
+	KERNEL(unsigneds) total[KERNEL_ROWS];	/* sums wrap */
 
 	UNROLL
 	for (size_t m = 0; m < rows; m++)
-		total[m] = p->from_zero ? none :
-			   (KERNEL(integers))KERNEL(load)(&p->c[m * dim].f, p->c_next, dim);
+		total[m] = (KERNEL(unsigneds))(p->from_zero ? none :
+			   (KERNEL(integers))KERNEL(load)(&p->c[m * dim].f, p->c_next, dim));
 	for (size_t blocks = p->blocks; blocks; blocks--, a += p->a_block, b += p->b_block) {
 		UNROLL
 		for (size_t k = 0; k < pairs; k++) {
 			values = (KERNEL(integers))KERNEL(load)(b + k * dim, p->b_next, dim);
 			UNROLL
 			for (size_t m = 0; m < rows; m++)
-				total[m] += KERNEL_PAIRS((none + a[m * pairs + k]), values);
+				total[m] += (KERNEL(unsigneds))KERNEL_PAIRS((none + a[m * pairs + k]), values);
 		}
 	}
 	UNROLL
@@ -86,9 +89,11 @@ KERNEL_TARGET static void KERNEL(multiply_pairs)(const struct kernel_panel *pane
 }
 
 /* A loop of a known count is vectors. */
-KERNEL_TARGET static void KERNEL(widen_bytes)(int16_t *restrict to, const int8_t *restrict from,
+KERNEL_TARGET static void KERNEL(widen_bytes)(void *restrict lanes, const int8_t *restrict from,
 					      size_t count)
 {
+	int16_t *to = lanes;
+
 	for (; count; count -= 16, to += 16, from += 16)
 		for (size_t i = 0; i < 16; i++)
 			to[i] = from[i];
@@ -103,17 +108,17 @@ KERNEL_TARGET static void KERNEL(widen_halves)(float *restrict to, const void *r
 		KERNEL_HALVES(to, from);
 }
 
-KERNEL_INLINE void KERNEL(pair_rows)(int16_t *restrict to, const int8_t *restrict from, size_t rows,
+KERNEL_INLINE void KERNEL(pair_rows)(void *restrict to, const int8_t *restrict from, size_t rows,
 				     const size_t dim)
 {
-	alias_u32 *pairs = (alias_u32 *)to;
+	alias_u32 *pairs = to;
 
 	for (; rows; rows -= 2, pairs += dim, from += 2 * dim)
 		for (size_t i = 0; i < dim; i++)
 			pairs[i] = (uint16_t)from[i] | (uint32_t)from[dim + i] << 16;
 }
 
-KERNEL_TARGET static void KERNEL(pair_bytes)(int16_t *to, const int8_t *from, size_t rows, size_t dim)
+KERNEL_TARGET static void KERNEL(pair_bytes)(void *to, const int8_t *from, size_t rows, size_t dim)
 {
 	EACH_DIM(KERNEL(pair_rows)(to, from, rows, n));
 }

@@ -39,6 +39,7 @@ static inline __attribute__((always_inline)) float wide_half(uint16_t half)
 
 #define VECTORS(kind, lanes) \
 	typedef float floats_##kind __attribute__((vector_size(4 * (lanes)), aligned(4), may_alias)); \
+	typedef uint32_t unsigneds_##kind __attribute__((vector_size(4 * (lanes)), aligned(4), may_alias)); \
 	typedef int32_t integers_##kind __attribute__((vector_size(4 * (lanes)), aligned(4), may_alias))
 
 /* --- any processor: vectors are not wider than the smallest DIM ------------------------- */
@@ -63,6 +64,7 @@ static inline void store_plain(float *to, size_t next, size_t dim, floats_plain 
 #define KERNEL_TARGET
 #define KERNEL_LANES 4
 #define KERNEL_ROWS 4
+#define KERNEL_IN_TURN(sum) ((void)(sum))
 #ifdef __x86_64__
 #define KERNEL_PAIRS(a, b) ((integers_plain)_mm_madd_epi16((__m128i)(a), (__m128i)(b)))
 #else
@@ -83,6 +85,7 @@ static bool always(void)
 #undef KERNEL_TARGET
 #undef KERNEL_LANES
 #undef KERNEL_ROWS
+#undef KERNEL_IN_TURN
 #undef KERNEL_PAIRS
 #undef KERNEL_HALVES
 
@@ -93,6 +96,7 @@ static bool always(void)
 #define KERNEL_TARGET __attribute__((target("avx2,f16c")))
 #define KERNEL_LANES 8
 #define KERNEL_ROWS 4
+#define KERNEL_IN_TURN(sum) __asm__("" : "+x"(sum))
 #define KERNEL_PAIRS(a, b) ((integers_avx2)_mm256_madd_epi16((__m256i)(a), (__m256i)(b)))
 #define KERNEL_HALVES(to, from) do { \
 	_mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from))); \
@@ -135,6 +139,7 @@ static bool has_avx2(void)
 #undef KERNEL_TARGET
 #undef KERNEL_LANES
 #undef KERNEL_ROWS
+#undef KERNEL_IN_TURN
 #undef KERNEL_PAIRS
 #undef KERNEL_HALVES
 
@@ -144,6 +149,7 @@ static bool has_avx2(void)
 #define KERNEL_TARGET __attribute__((target("avx512f,avx512bw,avx512dq")))
 #define KERNEL_LANES 16
 #define KERNEL_ROWS 8
+#define KERNEL_IN_TURN(sum) __asm__("" : "+v"(sum))
 #define KERNEL_PAIRS(a, b) ((integers_avx512)_mm512_madd_epi16((__m512i)(a), (__m512i)(b)))
 #define KERNEL_HALVES(to, from) \
 	_mm512_storeu_ps(to, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from)))
@@ -188,6 +194,92 @@ static bool has_avx512(void)
 	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
 	       __builtin_cpu_supports("avx512dq");
 }
+
+/* --- AVX-512 with VNNI: sums of the products of four bytes ------------------------------- */
+
+#define KERNEL_TARGET_VNNI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vnni")))
+
+/*
+ * The instruction multiplies unsigned bytes by signed ones: A has 128 added to each element, and 128 times the sum
+ * of B's column is taken away. Each product of four fits into 32 bits, and sums wrap there, so all of it is exact.
+ */
+KERNEL_TARGET_VNNI static inline __attribute__((always_inline)) void
+quads_of_dim(const struct kernel_panel *p, const size_t dim)
+{
+	const size_t rows = dim < 8 ? dim : 8, quads = dim / 4;
+	const __m512i more = _mm512_set1_epi8((char)0x80);
+	const alias_i32 *a = &p->a->i;
+	const float *b = &p->b->f;
+	__m512i total[8], excess = _mm512_setzero_si512(), values;
+
+	UNROLL
+	for (size_t m = 0; m < rows; m++)
+		total[m] = p->from_zero ? _mm512_setzero_si512() :
+			   (__m512i)load_avx512(&p->c[m * dim].f, p->c_next, dim);
+	for (size_t blocks = p->blocks; blocks; blocks--, a += p->a_block, b += p->b_block) {
+		UNROLL
+		for (size_t k = 0; k < quads; k++) {
+			values = (__m512i)load_avx512(b + k * dim, p->b_next, dim);
+			excess = _mm512_dpbusd_epi32(excess, more, values);
+			UNROLL
+			for (size_t m = 0; m < rows; m++)
+				total[m] = _mm512_dpbusd_epi32(total[m], _mm512_set1_epi32(a[m * quads + k]), values);
+		}
+	}
+	UNROLL
+	for (size_t m = 0; m < rows; m++)
+		store_avx512(&p->c[m * dim].f, p->c_next, dim,
+			     (floats_avx512)_mm512_sub_epi32(total[m], excess));
+}
+
+KERNEL_TARGET_VNNI static void multiply_quads_vnni(const struct kernel_panel *panel, size_t dim)
+{
+	EACH_DIM(quads_of_dim(panel, n));
+}
+
+KERNEL_TARGET_VNNI static void shift_bytes_vnni(void *lanes, const int8_t *from, size_t count)
+{
+	const __m128i more = _mm_set1_epi8((char)0x80);
+	int8_t *to = lanes;
+
+	for (; count; count -= 16, to += 16, from += 16)
+		_mm_storeu_si128((__m128i *)to, _mm_xor_si128(_mm_loadu_si128((const __m128i *)from), more));
+}
+
+/* 16 columns of four rows. */
+KERNEL_TARGET_VNNI static inline void quad_columns(alias_u32 *to, const int8_t *from, size_t dim)
+{
+	__m128i row0 = _mm_loadu_si128((const __m128i *)from), row1 = _mm_loadu_si128((const __m128i *)(from + dim));
+	__m128i row2 = _mm_loadu_si128((const __m128i *)(from + 2 * dim));
+	__m128i row3 = _mm_loadu_si128((const __m128i *)(from + 3 * dim));
+	__m128i low01 = _mm_unpacklo_epi8(row0, row1), high01 = _mm_unpackhi_epi8(row0, row1);
+	__m128i low23 = _mm_unpacklo_epi8(row2, row3), high23 = _mm_unpackhi_epi8(row2, row3);
+
+	_mm_storeu_si128((__m128i *)to, _mm_unpacklo_epi16(low01, low23));
+	_mm_storeu_si128((__m128i *)(to + 4), _mm_unpackhi_epi16(low01, low23));
+	_mm_storeu_si128((__m128i *)(to + 8), _mm_unpacklo_epi16(high01, high23));
+	_mm_storeu_si128((__m128i *)(to + 12), _mm_unpackhi_epi16(high01, high23));
+}
+
+KERNEL_TARGET_VNNI static void quad_bytes_vnni(void *lanes, const int8_t *from, size_t rows, size_t dim)
+{
+	alias_u32 *to = lanes;
+
+	for (; rows; rows -= 4, to += dim, from += 4 * dim) {
+		size_t i = 0;
+
+		for (; i + 16 <= dim; i += 16)
+			quad_columns(to + i, from + i, dim);
+		for (; i < dim; i++)
+			to[i] = (uint8_t)from[i] | (uint32_t)(uint8_t)from[dim + i] << 8 |
+				(uint32_t)(uint8_t)from[2 * dim + i] << 16 | (uint32_t)(uint8_t)from[3 * dim + i] << 24;
+	}
+}
+
+static bool has_vnni(void)
+{
+	return has_avx512() && __builtin_cpu_supports("avx512vnni");
+}
 #endif
 
 #define KERNELS(kind, supported, lane_count, row_count) { \
@@ -196,10 +288,11 @@ static bool has_avx512(void)
 	.lanes = lane_count, \
 	.rows = row_count, \
 	.multiply_floats = multiply_floats_##kind, \
-	.multiply_pairs = multiply_pairs_##kind, \
-	.widen_bytes = widen_bytes_##kind, \
+	.bytes = 2, \
+	.multiply_bytes = multiply_pairs_##kind, \
 	.widen_halves = widen_halves_##kind, \
-	.pair_bytes = pair_bytes_##kind, \
+	.lanes_of_a = widen_bytes_##kind, \
+	.lanes_of_b = pair_bytes_##kind, \
 }
 
 const struct virgo_kernels virgo_kernels_list[] = {
@@ -207,6 +300,18 @@ const struct virgo_kernels virgo_kernels_list[] = {
 #ifdef __x86_64__
 	KERNELS(avx2, has_avx2, 8, 4),
 	KERNELS(avx512, has_avx512, 16, 8),
+	{
+		.name = "vnni",
+		.is_supported = has_vnni,
+		.lanes = 16,
+		.rows = 8,
+		.multiply_floats = multiply_floats_avx512,
+		.bytes = 4,
+		.multiply_bytes = multiply_quads_vnni,
+		.widen_halves = widen_halves_avx512,
+		.lanes_of_a = shift_bytes_vnni,
+		.lanes_of_b = quad_bytes_vnni,
+	},
 #endif
 };
 

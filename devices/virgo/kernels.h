@@ -18,8 +18,8 @@
  * A panel of C, and its operands: some rows of a row of blocks, and as many
  * columns as a vector has lanes. A vector that is wider than DIM takes the same row
  * of several blocks. Operands are blocks, row by row, as in the scratchpad and the
- * accumulator; distances are in lanes. A lane of int8 operands is a pair of int16, the
- * values of two successive k.
+ * accumulator; distances are in lanes. A lane of int8 operands has the values of successive
+ * k: a pair of int16, or four bytes.
  */
 struct kernel_panel {
 	const union lane *a;
@@ -39,12 +39,13 @@ struct virgo_kernels {
 	unsigned int lanes;	/* columns of a panel */
 	unsigned int rows;	/* of a panel; where DIM is less, DIM */
 	void (*multiply_floats)(const struct kernel_panel *panel, size_t dim);
-	void (*multiply_pairs)(const struct kernel_panel *panel, size_t dim);
+	unsigned int bytes;	/* elements of a lane of int8 operands */
+	void (*multiply_bytes)(const struct kernel_panel *panel, size_t dim);
 	/* `count` elements, a multiple of 16 */
-	void (*widen_bytes)(int16_t *to, const int8_t *from, size_t count);
 	void (*widen_halves)(float *to, const void *from, size_t count);
-	/* Two rows of DIM elements become one of pairs. */
-	void (*pair_bytes)(int16_t *to, const int8_t *from, size_t rows, size_t dim);
+	/* An operand of int8 as lanes: A, `count` elements, and B, `rows` rows of DIM elements. */
+	void (*lanes_of_a)(void *to, const int8_t *from, size_t count);
+	void (*lanes_of_b)(void *to, const int8_t *from, size_t rows, size_t dim);
 };
 
 /* The fastest last. */

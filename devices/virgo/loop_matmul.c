@@ -20,7 +20,7 @@ struct chunk {
 	const struct virgo_kernels *kernels;
 	struct matmul_scratch *scratch;
 	uint32_t dim;
-	uint32_t block_lanes;	/* of operands: int8 has two elements in a lane */
+	uint32_t block_lanes;	/* of operands: int8 has several elements in a lane */
 	uint32_t first;		/* block of k */
 	uint32_t count;		/* blocks of k */
 	bool has_pads;		/* of k: the last block lacks some */
@@ -112,9 +112,9 @@ static void make_block(const struct chunk *c, union lane *to, const unsigned cha
 	else if (u->type.kind == VIRGO_FP16)
 		c->kernels->widen_halves(&to->f, from, elements);
 	else if (side == SIDE_A)
-		c->kernels->widen_bytes((int16_t *)to, (const int8_t *)from, elements);
+		c->kernels->lanes_of_a(to, (const int8_t *)from, elements);
 	else
-		c->kernels->pair_bytes((int16_t *)to, (const int8_t *)from, dim, dim);
+		c->kernels->lanes_of_b(to, (const int8_t *)from, dim, dim);
 }
 
 static bool is_used_in_place(const struct chunk *c, enum side side)
@@ -166,7 +166,7 @@ static void multiply(const struct chunk *c, const struct kernel_panel *panel)
 	if (c->job->unit->type.is_float)
 		c->kernels->multiply_floats(panel, c->dim);
 	else
-		c->kernels->multiply_pairs(panel, c->dim);
+		c->kernels->multiply_bytes(panel, c->dim);
 }
 
 /* A panel that is not all inside of C: bytes outside must stay as they are. */
@@ -268,7 +268,7 @@ enum work virgo_loop_matmul(struct virgo_job *job, const struct loop_blocks *l)
 	uint32_t dim = job->unit->dim, whole = l->depth / dim, most;
 	struct chunk c = {
 		.job = job, .l = l, .kernels = job->virgo->kernels, .scratch = job->matmul, .dim = dim,
-		.block_lanes = dim * dim / (job->unit->type.is_float ? 1 : 2),
+		.block_lanes = dim * dim / (job->unit->type.is_float ? 1 : job->virgo->kernels->bytes),
 	};
 	uint64_t begin;
 
