@@ -131,12 +131,20 @@ static const struct turned *turned_source(struct dare *d, struct dare_context *c
 /* Elements of md outside M x N are 0 (XuanTie convention). */
 static void clear_outside(uint8_t md[DARE_ROWS][DARE_ROW_BYTES], size_t rows, size_t columns)
 {
+	uint32_t kept[DARE_ROWS];
+
 	if (columns < DARE_ROWS) {
-		for (size_t m = 0; m < rows; m++)
-			memset(md[m] + 4 * columns, 0, DARE_ROW_BYTES - 4 * columns);
+		/* A row of known size is four vectors, and not a call for each. */
+		for (size_t n = 0; n < DARE_ROWS; n++)
+			kept[n] = n < columns ? UINT32_MAX : 0;
+		for (size_t m = 0; m < rows; m++) {
+			alias_u32 *row = (alias_u32 *)md[m];
+
+			for (size_t n = 0; n < DARE_ROWS; n++)
+				row[n] &= kept[n];
+		}
 	}
-	if (rows < DARE_ROWS)
-		memset(md + rows, 0, (DARE_ROWS - rows) * DARE_ROW_BYTES);
+	clear_rows(md, rows);
 }
 
 /* A processor finishes all it does before it changes the mode: once for a call, not for each mma. */

@@ -58,7 +58,7 @@ struct queue_entry {
 	uint8_t reserved;
 };
 
-#define DECODED_MAX 64
+#define DECODED_MAX 256
 
 /* A word that was decoded before. */
 struct decoded {
@@ -220,6 +220,16 @@ static inline unsigned int context_number(const struct dare *d, const struct dar
 static inline uint8_t (*matrix_of(const struct dare *d, struct dare_context *c, unsigned int number))[DARE_ROW_BYTES]
 {
 	return c->tile[d->places[context_number(d, c)].of[number]];
+}
+
+/*
+ * The rows of a register from `first` on become 0. Row by row: for an unknown number of bytes compilers take a string
+ * instruction, which takes longer to start than all of this.
+ */
+static inline void clear_rows(uint8_t (*rows)[DARE_ROW_BYTES], size_t first)
+{
+	for (; first < DARE_ROWS; first++)
+		memset(rows[first], 0, DARE_ROW_BYTES);
 }
 
 /* Dispatched instructions that will not execute. */

@@ -265,8 +265,7 @@ static void finish_load(struct dare *d, struct dare_context *c, const struct que
 	struct places *places = &d->places[context_number(d, c)];
 	uint8_t tile = places->of[PLACE_FREE];
 
-	if (entry->rows < DARE_ROWS)
-		memset(c->tile[tile][entry->rows], 0, (DARE_ROWS - entry->rows) * DARE_ROW_BYTES);
+	clear_rows(c->tile[tile], entry->rows);
 	dare_mpu_compute_forget(d, c, entry->md);
 	places->of[PLACE_FREE] = places->of[entry->md];
 	places->of[entry->md] = tile;
