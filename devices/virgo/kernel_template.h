@@ -14,6 +14,10 @@
 
 #define KERNEL_INLINE KERNEL_TARGET static inline __attribute__((always_inline))
 
+/*
+ * A sum begins with 0, but 0 is not added to the first product: that differs where the product is -0, and then only
+ * if all of the block's are. What is left of that is a -0 in C, to which +0 or -0 is added; so 0 is added to C first.
+ */
 KERNEL_INLINE void KERNEL(floats_of_dim)(const struct kernel_panel *p, const size_t dim)
 {
 	const size_t rows = dim < KERNEL_ROWS ? dim : KERNEL_ROWS;
@@ -23,13 +27,14 @@ KERNEL_INLINE void KERNEL(floats_of_dim)(const struct kernel_panel *p, const siz
 
 	UNROLL
 	for (size_t m = 0; m < rows; m++)
-		total[m] = p->from_zero ? none : KERNEL(load)(&p->c[m * dim].f, p->c_next, dim);
+		total[m] = none + (p->from_zero ? none : KERNEL(load)(&p->c[m * dim].f, p->c_next, dim));
 	for (size_t blocks = p->blocks; blocks; blocks--, a += p->a_block, b += p->b_block) {
+		values = KERNEL(load)(b, p->b_next, dim);
 		UNROLL
 		for (size_t m = 0; m < rows; m++)
-			sum[m] = none;
+			sum[m] = a[m * dim] * values;
 		UNROLL
-		for (size_t k = 0; k < dim; k++) {
+		for (size_t k = 1; k < dim; k++) {
 			values = KERNEL(load)(b + k * dim, p->b_next, dim);
 			UNROLL
 			for (size_t m = 0; m < rows; m++) {

@@ -133,13 +133,13 @@ static void choose_b(struct chunk *c)
 		c->b_next = (l->b_by_j ? l->k : 1) * c->block_lanes;
 		return;
 	}
-	for (uint32_t k = 0; k < c->count; k++)
-		for (uint32_t j = 0; j < l->j; j++)
-			make_block(c, c->scratch->b + (k * l->j + j) * c->block_lanes,
+	for (uint32_t j = 0; j < l->j; j++)
+		for (uint32_t k = 0; k < c->count; k++)
+			make_block(c, c->scratch->b + (j * c->count + k) * c->block_lanes,
 				   b_block(c, c->first + k, j), SIDE_B, depth_of(c, k));
 	c->b = c->scratch->b;
-	c->b_block = l->j * c->block_lanes;
-	c->b_next = c->block_lanes;
+	c->b_block = c->block_lanes;
+	c->b_next = c->count * c->block_lanes;
 }
 
 /* A row of blocks. */

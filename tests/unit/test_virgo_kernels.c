@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The kernels of int8 for each kind of processor that this one can stand in for, where their sums wrap. */
+/* The kernels for each kind of processor that this one can stand in for, at the ends of their numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,10 +91,34 @@ static void sums_of_bytes_wrap_on_all_processors(void **state)
 	}
 }
 
+/* 0 and no product but -0: +0, whatever C was. In the documented order a sum begins with +0. */
+static void sums_of_negative_zeros_are_positive_on_all_processors(void **state)
+{
+	union lane zeros[KERNEL_DIM_MAX * KERNEL_DIM_MAX], ones[COLUMNS_MAX / 4 * KERNEL_DIM_MAX * KERNEL_DIM_MAX];
+	struct kernel_panel panel = {
+		.a = zeros, .b = ones, .c = c[0], .c_next = KERNEL_DIM_MAX * KERNEL_DIM_MAX, .blocks = 1,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(zeros) / sizeof(zeros[0]); i++)
+		zeros[i].f = -0.0f;
+	for (size_t i = 0; i < sizeof(ones) / sizeof(ones[0]); i++)
+		ones[i].f = 1;
+	for (size_t i = 0; i < virgo_kernels_count; i++) {
+		for (size_t dim = 4; virgo_kernels_list[i].is_supported() && dim <= KERNEL_DIM_MAX; dim *= 2) {
+			panel.b_next = dim * dim;
+			c[0][0].f = -0.0f;
+			virgo_kernels_list[i].multiply_floats(&panel, dim);
+			assert_int_equal(c[0][0].bits, 0);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_of_bytes_wrap_on_all_processors),
+		cmocka_unit_test(sums_of_negative_zeros_are_positive_on_all_processors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
