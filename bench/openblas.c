@@ -56,6 +56,20 @@ void openblas_square(const struct openblas *blas, size_t side, const float *a, c
 	blas->sgemm(row_major, as_it_is, as_it_is, n, n, n, 1, a, n, b, n, 0, c, n);
 }
 
+static bool has_pipes_for_each(void)
+{
+#ifdef __x86_64__
+	return __builtin_cpu_is("amd") && __builtin_cpu_supports("avx512vnni");
+#else
+	return false;
+#endif
+}
+
+double openblas_share_limit(double macs, double reference, bool has_rate, double share)
+{
+	return has_pipes_for_each() ? reference / share : openblas_limit(macs, reference, has_rate);
+}
+
 double openblas_limit(double macs, double reference, bool has_rate)
 {
 	if (has_rate && macs / reference >= FAST_OPENBLAS && macs / RATE < 8 * reference)

@@ -22,5 +22,11 @@ void openblas_square(const struct openblas *blas, size_t side, const float *a, c
  * `reference`: eight times as many; and with a rate, where OpenBLAS is fast, 10 G a second.
  */
 double openblas_limit(double macs, double reference, bool has_rate);
+/*
+ * `share` of OpenBLAS's rate is the limit, where the processor can come near: one with AVX-512 and VNNI that
+ * has pipes of their own for products and for sums. The others fuse twice as many as they multiply and add;
+ * there it is the limit above.
+ */
+double openblas_share_limit(double macs, double reference, bool has_rate, double share);
 
 #endif
