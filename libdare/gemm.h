@@ -9,8 +9,8 @@
 #include "internal.h"
 
 /*
- * Tiles of a block in m and in n, and its pieces of 64 bytes in k. A's part is read once for every two columns of
- * tiles: 512 KB, which stay in a cache of 1 MB beside 128 KB of B.
+ * Tiles of a block in m and in n, and its pieces of 64 bytes in k. A's part is read once for every two
+ * columns of tiles: 512 KB, which stay in a cache of 1 MB beside 128 KB of B.
  */
 #define DARE_BLOCK_TILES_M 8
 #define DARE_BLOCK_TILES_N 32

@@ -127,17 +127,23 @@ KERNEL(rows)(KERNEL(floats) *md, const alias_float *a, size_t width,
 
 #if KERNEL_LANES == 16
 /*
- * Eight rows; `count` is a multiple of 16, and 16 values of k have no branch among them. A processor that has to
- * foresee the end of a loop of 16 rounds for each mma forgets meanwhile which instruction it executes next.
+ * Eight rows; `count` is a multiple of 16, and 16 values of k have no branch among them. A processor that has
+ * to foresee the end of a loop of 16 rounds for each mma forgets meanwhile which instruction it executes
+ * next.
  */
 KERNEL_TARGET static inline void
-KERNEL(eight_rows)(KERNEL(floats) *md, const alias_float *a, size_t width, const struct turned *b, size_t count)
+KERNEL(eight_rows)(KERNEL(floats) *md, const alias_float *a, size_t width, const struct turned *b,
+		   size_t count)
 {
-	KERNEL(floats) s0 = md[0], s1 = md[1], s2 = md[2], s3 = md[3], s4 = md[4], s5 = md[5], s6 = md[6], s7 = md[7];
+	KERNEL(floats) s0 = md[0], s1 = md[1], s2 = md[2], s3 = md[3];
+	KERNEL(floats) s4 = md[4], s5 = md[5], s6 = md[6], s7 = md[7];
 	const KERNEL(floats) *column = (const KERNEL(floats) *)b->values, *end = column + count;
 	const size_t three = 3 * width;
 
-	/* The assembly keeps the order: otherwise gcc loads four values of a row at once, and takes them apart. */
+	/*
+	 * The assembly keeps the order: otherwise gcc loads four values of a row at once, and takes them
+	 * apart.
+	 */
 #define STEP(i) do { \
 	const alias_float *a3 = a + three; \
 \
@@ -150,7 +156,8 @@ KERNEL(eight_rows)(KERNEL(floats) *md, const alias_float *a, size_t width, const
 	s6 += column[i] * a[2 * three]; \
 	s7 += column[i] * a3[4 * width]; \
 	a++; \
-	__asm__("" : "+r"(a), "+v"(s0), "+v"(s1), "+v"(s2), "+v"(s3), "+v"(s4), "+v"(s5), "+v"(s6), "+v"(s7)); \
+	__asm__("" : "+r"(a), "+v"(s0), "+v"(s1), "+v"(s2), "+v"(s3), \
+		"+v"(s4), "+v"(s5), "+v"(s6), "+v"(s7)); \
 } while (0)
 	for (; column < end; column += 16) {
 		STEP(0); STEP(1); STEP(2); STEP(3); STEP(4); STEP(5); STEP(6); STEP(7);

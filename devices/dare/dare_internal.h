@@ -87,8 +87,9 @@ struct memory_request {
 /* Everything of a context that save() keeps. No pointers in here. */
 struct dare_context {
 	/*
-	 * The matrix registers and one more: rows that a load has read so far lie there, for md changes when all of
-	 * them are there. Then the two change places (struct places). In an image each register has its own place.
+	 * The matrix registers and one more: rows that a load has read so far lie there, for md changes when
+	 * all of them are there. Then the two change places (struct places). In an image each register has
+	 * its own place.
 	 */
 	uint8_t tile[DARE_REGISTERS + 1][DARE_ROWS][DARE_ROW_BYTES] __attribute__((aligned(64)));
 	struct mimic_tlb tlb;
@@ -217,14 +218,15 @@ static inline unsigned int context_number(const struct dare *d, const struct dar
 }
 
 /* A matrix register, or PLACE_FREE. */
-static inline uint8_t (*matrix_of(const struct dare *d, struct dare_context *c, unsigned int number))[DARE_ROW_BYTES]
+static inline uint8_t (*matrix_of(const struct dare *d, struct dare_context *c,
+				  unsigned int number))[DARE_ROW_BYTES]
 {
 	return c->tile[d->places[context_number(d, c)].of[number]];
 }
 
 /*
- * The rows of a register from `first` on become 0. Row by row: for an unknown number of bytes compilers take a string
- * instruction, which takes longer to start than all of this.
+ * The rows of a register from `first` on become 0. Row by row: for an unknown number of bytes compilers take
+ * a string instruction, which takes longer to start than all of this.
  */
 static inline void clear_rows(uint8_t (*rows)[DARE_ROW_BYTES], size_t first)
 {

@@ -35,8 +35,8 @@ static bool is_store(const struct queue_entry *entry)
 	return format == DARE_FORMAT_STORE || format == DARE_FORMAT_SCATTER;
 }
 
-static uint64_t gathered_address(const struct dare *d, struct dare_context *c, const struct queue_entry *entry,
-				 unsigned int row)
+static uint64_t gathered_address(const struct dare *d, struct dare_context *c,
+				 const struct queue_entry *entry, unsigned int row)
 {
 	uint64_t address;
 
@@ -294,7 +294,8 @@ static void finish(const struct transfer *t)
 	if (!t->writes)
 		finish_load(t->d, c, t->entry);
 	count(c, t->writes ? DARE_COUNTER_rows_stored : DARE_COUNTER_rows_loaded, rows);
-	count(c, t->writes ? DARE_COUNTER_bytes_stored : DARE_COUNTER_bytes_loaded, (uint64_t)rows * t->width);
+	count(c, t->writes ? DARE_COUNTER_bytes_stored : DARE_COUNTER_bytes_loaded,
+	      (uint64_t)rows * t->width);
 	trace_transfer(t);
 }
 
@@ -315,7 +316,8 @@ static enum result finish_requests(struct transfer *t)
 	return RESULT_COMPLETE;
 }
 
-static void count_translations(struct transfer *t, bool is_hit, uint64_t page, uint64_t frame, unsigned int rows)
+static void count_translations(struct transfer *t, bool is_hit, uint64_t page, uint64_t frame,
+			       unsigned int rows)
 {
 	if (!is_hit) {
 		count(t->c, DARE_COUNTER_tlb_misses, 1);

@@ -89,8 +89,8 @@ static void find_dependencies(struct dare *d, struct dare_context *c, struct que
 }
 
 /* An instruction that is already decoded. */
-static inline enum step put(struct dare *d, struct dare_context *c, const struct decoded *decoded, uint64_t rs1,
-			    uint64_t rs2)
+static inline enum step put(struct dare *d, struct dare_context *c, const struct decoded *decoded,
+			    uint64_t rs1, uint64_t rs2)
 {
 	struct queue_entry *entry;
 
@@ -209,8 +209,8 @@ void dare_mpu_queue_advance(struct dare *d, struct dare_context *c, unsigned int
 }
 
 /* The values of one instruction, or one value; 0: it has to wait. */
-static inline size_t put_values(struct dare *d, struct dare_context *c, uint64_t owner, const uint64_t *values,
-				size_t n)
+static inline size_t put_values(struct dare *d, struct dare_context *c, uint64_t owner,
+				const uint64_t *values, size_t n)
 {
 	const struct decoded *decoded;
 

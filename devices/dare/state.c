@@ -125,7 +125,8 @@ static void fault_folder(const struct dare_context *c, const struct mimic_state_
 	mimic_state_leave(visitor, "faults");
 }
 
-static void matrix_folder(const struct dare *d, struct dare_context *c, const struct mimic_state_visitor *visitor)
+static void matrix_folder(const struct dare *d, struct dare_context *c,
+			  const struct mimic_state_visitor *visitor)
 {
 	static const char *const names[DARE_REGISTERS] = { "m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7" };
 

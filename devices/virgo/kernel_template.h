@@ -15,8 +15,9 @@
 #define KERNEL_INLINE KERNEL_TARGET static inline __attribute__((always_inline))
 
 /*
- * A sum begins with 0, but 0 is not added to the first product: that differs where the product is -0, and then only
- * if all of the block's are. What is left of that is a -0 in C, to which +0 or -0 is added; so 0 is added to C first.
+ * A sum begins with 0, but 0 is not added to the first product: that differs where the product is -0, and
+ * then only if all of the block's are. The difference that is left is a -0 in C, to which +0 or -0 is added;
+ * so 0 is added to C first.
  */
 KERNEL_INLINE void KERNEL(floats_of_dim)(const struct kernel_panel *p, const size_t dim)
 {

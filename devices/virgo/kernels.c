@@ -200,8 +200,9 @@ static bool has_avx512(void)
 #define KERNEL_TARGET_VNNI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vnni")))
 
 /*
- * The instruction multiplies unsigned bytes by signed ones: A has 128 added to each element, and 128 times the sum
- * of B's column is taken away. Each product of four fits into 32 bits, and sums wrap there, so all of it is exact.
+ * The instruction multiplies unsigned bytes by signed ones: A has 128 added to each element, and 128 times
+ * the sum of B's column is taken away. Each product of four fits into 32 bits, and sums wrap there, so all of
+ * it is exact.
  */
 KERNEL_TARGET_VNNI static inline __attribute__((always_inline)) void
 quads_of_dim(const struct kernel_panel *p, const size_t dim)
@@ -223,7 +224,8 @@ quads_of_dim(const struct kernel_panel *p, const size_t dim)
 			excess = _mm512_dpbusd_epi32(excess, more, values);
 			UNROLL
 			for (size_t m = 0; m < rows; m++)
-				total[m] = _mm512_dpbusd_epi32(total[m], _mm512_set1_epi32(a[m * quads + k]), values);
+				total[m] = _mm512_dpbusd_epi32(total[m], _mm512_set1_epi32(a[m * quads + k]),
+							       values);
 		}
 	}
 	UNROLL
@@ -249,7 +251,8 @@ KERNEL_TARGET_VNNI static void shift_bytes_vnni(void *lanes, const int8_t *from,
 /* 16 columns of four rows. */
 KERNEL_TARGET_VNNI static inline void quad_columns(alias_u32 *to, const int8_t *from, size_t dim)
 {
-	__m128i row0 = _mm_loadu_si128((const __m128i *)from), row1 = _mm_loadu_si128((const __m128i *)(from + dim));
+	__m128i row0 = _mm_loadu_si128((const __m128i *)from);
+	__m128i row1 = _mm_loadu_si128((const __m128i *)(from + dim));
 	__m128i row2 = _mm_loadu_si128((const __m128i *)(from + 2 * dim));
 	__m128i row3 = _mm_loadu_si128((const __m128i *)(from + 3 * dim));
 	__m128i low01 = _mm_unpacklo_epi8(row0, row1), high01 = _mm_unpackhi_epi8(row0, row1);
@@ -272,7 +275,8 @@ KERNEL_TARGET_VNNI static void quad_bytes_vnni(void *lanes, const int8_t *from, 
 			quad_columns(to + i, from + i, dim);
 		for (; i < dim; i++)
 			to[i] = (uint8_t)from[i] | (uint32_t)(uint8_t)from[dim + i] << 8 |
-				(uint32_t)(uint8_t)from[2 * dim + i] << 16 | (uint32_t)(uint8_t)from[3 * dim + i] << 24;
+				(uint32_t)(uint8_t)from[2 * dim + i] << 16 |
+				(uint32_t)(uint8_t)from[3 * dim + i] << 24;
 	}
 }
 

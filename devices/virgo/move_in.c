@@ -85,7 +85,9 @@ static void to_pixels(struct virgo_job *job, const struct move_in *move, uint32_
 	}
 }
 
-/* Rows of one block, which follow each other in the scratchpad. A copy of a known size is a register or two. */
+/*
+ * Rows of one block, which follow each other in the scratchpad. A copy of a known size is a register or two.
+ */
 static void block_rows(unsigned char *restrict to, const unsigned char *restrict from, size_t stride,
 		       size_t row_bytes, size_t rows)
 {
@@ -110,8 +112,9 @@ static bool is_plain(const struct move_in *move)
 }
 
 /*
- * Full blocks of some rows: nearly all moves are such. Block by block, so that what is written lies together; where
- * a block's rows are those of the next one too, the order counts, and a row is whole before the next one.
+ * Full blocks of some rows: nearly all moves are such. Block by block, so that what is written lies together;
+ * where a block's rows are those of the next one too, the order counts, and a row is whole before the next
+ * one.
  */
 static void whole_blocks(struct virgo_job *job, const struct move_in *move, uint32_t row,
 			 const unsigned char *from, size_t stride, uint32_t blocks, size_t rows)

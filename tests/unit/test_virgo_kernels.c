@@ -54,11 +54,14 @@ static uint32_t expected(size_t dim, size_t row, size_t block, size_t column, ui
 
 static void check_panel(const struct virgo_kernels *kernels, size_t dim, bool from_zero)
 {
-	size_t block_lanes = dim * dim / kernels->bytes, blocks = kernels->lanes > dim ? kernels->lanes / dim : 1;
-	size_t rows = kernels->rows < dim ? kernels->rows : dim, width = kernels->lanes < dim ? kernels->lanes : dim;
+	size_t blocks = kernels->lanes > dim ? kernels->lanes / dim : 1, block_lanes = dim * dim / kernels->bytes;
+	size_t rows = kernels->rows < dim ? kernels->rows : dim;
+	size_t width = kernels->lanes < dim ? kernels->lanes : dim;
 	struct kernel_panel panel = {
-		.a = a_lanes, .a_block = block_lanes, .b = b_lanes, .b_block = blocks * block_lanes, .b_next = block_lanes,
-		.c = c[0], .c_next = KERNEL_DIM_MAX * KERNEL_DIM_MAX, .blocks = BLOCKS, .from_zero = from_zero,
+		.a = a_lanes, .a_block = block_lanes,
+		.b = b_lanes, .b_block = blocks * block_lanes, .b_next = block_lanes,
+		.c = c[0], .c_next = KERNEL_DIM_MAX * KERNEL_DIM_MAX,
+		.blocks = BLOCKS, .from_zero = from_zero,
 	};
 	static union lane before[COLUMNS_MAX / 4][KERNEL_DIM_MAX * KERNEL_DIM_MAX];
 
@@ -94,7 +97,8 @@ static void sums_of_bytes_wrap_on_all_processors(void **state)
 /* 0 and no product but -0: +0, whatever C was. In the documented order a sum begins with +0. */
 static void sums_of_negative_zeros_are_positive_on_all_processors(void **state)
 {
-	union lane zeros[KERNEL_DIM_MAX * KERNEL_DIM_MAX], ones[COLUMNS_MAX / 4 * KERNEL_DIM_MAX * KERNEL_DIM_MAX];
+	union lane zeros[KERNEL_DIM_MAX * KERNEL_DIM_MAX];
+	union lane ones[COLUMNS_MAX / 4 * KERNEL_DIM_MAX * KERNEL_DIM_MAX];
 	struct kernel_panel panel = {
 		.a = zeros, .b = ones, .c = c[0], .c_next = KERNEL_DIM_MAX * KERNEL_DIM_MAX, .blocks = 1,
 	};

@@ -30,7 +30,7 @@ static void mvin_of_wide_rows_fills_blocks_by_their_stride(void **state)
 	}
 }
 
-/* What comes later stays: a row after the one before it, and in it a block after the one before it. */
+/* The later one stays: a row after the one before it, and in it a block after the one before it. */
 static void blocks_of_an_mvin_may_lie_over_each_other(void **state)
 {
 	(void)state;
@@ -38,7 +38,8 @@ static void blocks_of_an_mvin_may_lie_over_each_other(void **state)
 		start_as(kinds[k].type, kinds[k].dim, 0);
 		for (unsigned int stride = 0; stride <= both.dim; stride++) {
 			config_ld(1, 3000, 1, false, stride, 1);
-			check(VIRGO_FUNCT_MVIN2, in_memory(8 + 64 * stride), virgo_pack(both.dim, 4 * both.dim, 100));
+			check(VIRGO_FUNCT_MVIN2, in_memory(8 + 64 * stride),
+			      virgo_pack(both.dim, 4 * both.dim, 100));
 		}
 		stop();
 	}
