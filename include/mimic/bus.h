@@ -135,7 +135,12 @@ struct mimic_bus_slot {
 	__u64 data;
 	__s32 fd;
 	__u32 answered;		/* the kernel makes it 0 before it sets the pending bit */
-	__u8 padding[40];
+	/*
+	 * The kernel's: of this request, by which a successor knows it again (TAKE_OVER). Each request
+	 * that is put into a slot of this connection has another one, never 0.
+	 */
+	__u64 serial;
+	__u8 padding[32];
 };
 
 #define MIMIC_BUS_HEADER_SIZE 4096u
@@ -188,6 +193,24 @@ struct mimic_bus_commit {
 	__u64 reserved[2];
 };
 
+#define MIMIC_BUS_TOKEN_SIZE 16
+#define MIMIC_BUS_KEEP_MAX 3600000u	/* milliseconds */
+
+struct mimic_bus_keep {
+	__u32 size;
+	__u32 milliseconds;	/* 0: as before the first KEEP; up to MIMIC_BUS_KEEP_MAX */
+	__u8 token[MIMIC_BUS_TOKEN_SIZE];	/* a secret of the daemon and its successor */
+	__u64 reserved[2];
+};
+
+struct mimic_bus_take_over {
+	__u32 size;
+	__u32 flags;		/* 0 */
+	__u8 token[MIMIC_BUS_TOKEN_SIZE];
+	__u32 devices;		/* out: how many this connection has */
+	__u32 reserved[5];
+};
+
 #define MIMIC_BUS_IOCTL 0xb6
 
 /*
@@ -210,12 +233,29 @@ struct mimic_bus_commit {
  * COMMIT: the answer of a slot is in the shared memory and its waiter sleeps.
  * EINVAL: no such slot. A slot without a request is not an error: the waiter may
  * have seen the answer by itself.
+ *
+ * KEEP: from now on, when the daemon dies while another process has this file, its devices,
+ * bindings and requests stay for `milliseconds`, until a successor takes them over that knows the
+ * token. Programs wait meanwhile. Called again it replaces the time and the token. EPERM:
+ * the caller is not the process that serves; EINVAL: the time is out of range.
+ *
+ * TAKE_OVER: the caller is the daemon of this file from now on, instead of one that has died. The
+ * KEEP of that one holds until the successor's own. All requests in slots that have no complete
+ * answer are pending again, with their serial; one that no thread waits for any more is
+ * cancelled as well. The slots may be mapped before; windows and memory of devices
+ * after it. REGISTER of a device that this connection has gives its number, and
+ * changes nothing (EEXIST: the device has other properties). EBUSY: the daemon is alive, or its
+ * memory is not yet gone; EACCES: another token; ENODEV: nothing is kept (no KEEP, or the
+ * time is over); EPERM: another pid or user namespace than that of the process that opened the
+ * file; EDEADLK: the caller has devices of the bus open; EINTR: a signal, nothing has been done.
  */
 #define MIMIC_BUS_INFO		_IOWR(MIMIC_BUS_IOCTL, 0, struct mimic_bus_info)
 #define MIMIC_BUS_REGISTER	_IOWR(MIMIC_BUS_IOCTL, 1, struct mimic_bus_register)
 #define MIMIC_BUS_UNREGISTER	_IOW(MIMIC_BUS_IOCTL, 2, struct mimic_bus_unregister)
 #define MIMIC_BUS_INTERRUPT	_IOW(MIMIC_BUS_IOCTL, 3, struct mimic_bus_interrupt)
 #define MIMIC_BUS_COMMIT	_IOW(MIMIC_BUS_IOCTL, 4, struct mimic_bus_commit)
+#define MIMIC_BUS_KEEP		_IOW(MIMIC_BUS_IOCTL, 5, struct mimic_bus_keep)
+#define MIMIC_BUS_TAKE_OVER	_IOWR(MIMIC_BUS_IOCTL, 6, struct mimic_bus_take_over)
 
 /*
  * io_uring passthrough (IORING_OP_URING_CMD), struct mimic_bus_command in the
