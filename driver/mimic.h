@@ -72,12 +72,20 @@ void mimic_device_put(struct mimic_device *device);
 
 /*
  * One access to a register, as the driver's own. May sleep. 0; -EIO: no daemon
- * serves the device; -EINTR: a fatal signal; -ETIMEDOUT: no answer in a second.
+ * serves the device; -EINTR: a fatal signal; -ETIMEDOUT: no answer in a second; -EAGAIN: the same,
+ * and its daemon has died in that time or before, but another one is to go on. Whether the access
+ * had its effect is not known: make it again.
  */
 int mimic_device_read(struct mimic_device *device, unsigned int page, unsigned int offset,
 		      unsigned int size, u64 *value);
 int mimic_device_write(struct mimic_device *device, unsigned int page, unsigned int offset,
 		       unsigned int size, u64 value);
+
+/*
+ * After -EAGAIN: until a daemon serves the device again, or none will. Killable, and may take
+ * minutes: not under a lock. 0; -EIO; -EINTR.
+ */
+int mimic_device_wait_for_daemon(struct mimic_device *device);
 
 /*
  * A store, or a load whose answer does not matter, that nobody waits for. Never

@@ -20,6 +20,8 @@ struct mimic_device_ops {
 		    unsigned int size, u64 *value);
 	int (*write)(struct mimic_device *device, unsigned int page, unsigned int offset,
 		     unsigned int size, u64 value);
+	/* May be NULL: it never dies. */
+	int (*wait_for_daemon)(struct mimic_device *device);
 	void (*post)(struct mimic_device *device, unsigned int number, bool is_write,
 		     unsigned int page, unsigned int offset, unsigned int size, u64 value);
 	int (*interrupt)(struct mimic_device *device, unsigned int line);

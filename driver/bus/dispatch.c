@@ -37,6 +37,12 @@ int mimic_device_write(struct mimic_device *device, unsigned int page, unsigned 
 }
 EXPORT_SYMBOL_GPL(mimic_device_write);
 
+int mimic_device_wait_for_daemon(struct mimic_device *device)
+{
+	return device->ops->wait_for_daemon ? device->ops->wait_for_daemon(device) : -EIO;
+}
+EXPORT_SYMBOL_GPL(mimic_device_wait_for_daemon);
+
 void mimic_device_post(struct mimic_device *device, unsigned int number, bool is_write,
 		       unsigned int page, unsigned int offset, unsigned int size, u64 value)
 {

@@ -1,102 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A daemon's end of the channel: its open of /dev/mimic, and how it learns of
- * requests and answers them by system calls. request.c has the life of a request.
+ * A daemon's end of the channel: how it learns of requests and answers them by system calls.
+ * connection.c has the life of a daemon, request.c that of a request.
  */
 #include <linux/file.h>
-#include <linux/pid_namespace.h>
 #include <linux/sched/mm.h>
-#include <linux/slab.h>
-#include <linux/user_namespace.h>
 #include <linux/vmalloc.h>
 
 #include "internal.h"
-
-/* The daemon's memory ends. Another process may have the file still, such as a child of it. */
-static void mimic_connection_process_ended(struct mmu_notifier *notifier, struct mm_struct *mm)
-{
-	mimic_connection_end(container_of(notifier, struct mimic_connection, notifier));
-}
-
-static const struct mmu_notifier_ops notifier_ops = {
-	.release = mimic_connection_process_ended,
-};
-
-/* A work item, as it waits for notifiers of all processes. */
-static void mimic_connection_retire(struct work_struct *work)
-{
-	struct mimic_connection *connection = container_of(work, struct mimic_connection, retire);
-
-	mmu_notifier_unregister(&connection->notifier, connection->mm);
-	mimic_connection_put(connection);
-}
-
-void mimic_connection_close(struct mimic_connection *connection)
-{
-	mimic_connection_end(connection);
-	queue_work(mimic_workqueue, &connection->retire);
-}
-
-struct mimic_connection *mimic_connection_create(struct file *file)
-{
-	struct mimic_connection *connection = kvzalloc(sizeof(*connection), GFP_KERNEL_ACCOUNT);
-	int error;
-	u32 i;
-
-	if (!connection)
-		return ERR_PTR(-ENOMEM);
-	connection->header = vmalloc_user(PAGE_ALIGN(MIMIC_BUS_SLOTS_SIZE));
-	if (!connection->header) {
-		kvfree(connection);
-		return ERR_PTR(-ENOMEM);
-	}
-	connection->slots = (void *)connection->header + MIMIC_BUS_HEADER_SIZE;
-	connection->header->sleeping = 1;
-	connection->header->cpu = -1;
-	kref_init(&connection->kref);
-	connection->mm = current->mm;
-	mmgrab(connection->mm);
-	connection->inode = file_inode(file);
-	ihold(connection->inode);
-	connection->quiet_until = jiffies;
-	connection->pid_namespace = get_pid_ns(task_active_pid_ns(current));
-	connection->user_namespace = get_user_ns(current_user_ns());
-	spin_lock_init(&connection->lock);
-	INIT_LIST_HEAD(&connection->lines);
-	for (i = 0; i < MIMIC_LIMITS; i++) {
-		INIT_LIST_HEAD(&connection->lines_of[i].link);
-		INIT_LIST_HEAD(&connection->lines_of[i].requests);
-	}
-	INIT_LIST_HEAD(&connection->link);
-	init_waitqueue_head(&connection->poll_wait);
-	for (i = 0; i < MIMIC_BUS_SLOTS; i++)
-		connection->slots[i].fd = -1;
-	INIT_WORK(&connection->retire, mimic_connection_retire);
-	connection->notifier.ops = &notifier_ops;
-	error = mmu_notifier_register(&connection->notifier, connection->mm);
-	if (!error)
-		return connection;
-	mimic_connection_put(connection);
-	/* A signal: nothing has been done, the open is made again. */
-	return ERR_PTR(error == -EINTR ? -ERESTARTNOINTR : error);
-}
-
-static void mimic_connection_free(struct kref *kref)
-{
-	struct mimic_connection *connection = container_of(kref, struct mimic_connection, kref);
-
-	iput(connection->inode);
-	vfree(connection->header);
-	mmdrop(connection->mm);
-	put_pid_ns(connection->pid_namespace);
-	put_user_ns(connection->user_namespace);
-	kvfree(connection);
-}
-
-void mimic_connection_put(struct mimic_connection *connection)
-{
-	kref_put(&connection->kref, mimic_connection_free);
-}
 
 /* Does a program wait in this slot for a file? connection->lock is held. */
 static bool mimic_channel_awaits_file(const struct mimic_connection *connection, u32 slot)
@@ -186,6 +97,8 @@ static bool mimic_channel_take_request(struct mimic_connection *connection,
 		if (connection->in_slot[slot]) {
 			*request = connection->in_slot[slot]->body;
 		} else {
+			/* To be cancelled in any case: once. */
+			clear_bit(slot, mimic_cancelled_bits(connection));
 			memset(request, 0, sizeof(*request));
 			request->slot = slot;
 			request->kind = MIMIC_BUS_REQUEST_ACCESS;
@@ -280,13 +193,4 @@ int mimic_channel_mmap(struct mimic_connection *connection, struct vm_area_struc
 		return -EINVAL;
 	vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 	return remap_vmalloc_range(vma, connection->header, 0);
-}
-
-void mimic_connection_end(struct mimic_connection *connection)
-{
-	/* First requests that wait, then those that would come: none is left to wait for ever. */
-	mimic_requests_end(connection);
-	mimic_uring_flush(connection, NULL);
-	wake_up_poll(&connection->poll_wait, EPOLLERR | EPOLLHUP);
-	mimic_devices_abandon(connection);
 }

@@ -6,7 +6,7 @@
 
 #include "internal.h"
 
-/* How long the driver waits for a register. */
+/* How long the driver waits for a register: it holds locks that each close of the device needs. */
 #define ACCESS_TIMEOUT HZ
 
 /* Which devices there are. */
@@ -61,6 +61,7 @@ static int mimic_device_access(struct mimic_device *public, unsigned int page, u
 	struct mimic_bus_device *device = to_bus_device(public);
 	struct mimic_connection *connection;
 	struct mimic_request request;
+	unsigned int successors;
 	int error;
 
 	if (page >= public->pages || offset >= PAGE_SIZE || offset % size)
@@ -74,7 +75,13 @@ static int mimic_device_access(struct mimic_device *public, unsigned int page, u
 	request.body.size = size;
 	request.body.is_write = is_write;
 	request.body.data = is_write ? *value : 0;
+	successors = READ_ONCE(connection->successors);
 	error = mimic_request_run(connection, &request, false, ACCESS_TIMEOUT);
+	if (error == -EAGAIN)
+		error = -EIO;
+	if (error == -ETIMEDOUT && (READ_ONCE(connection->is_unserved) ||
+				    READ_ONCE(connection->successors) != successors))
+		error = -EAGAIN;
 	mimic_connection_put(connection);
 	if (!error && !is_write)
 		*value = request.data;
@@ -91,6 +98,18 @@ static int mimic_device_store(struct mimic_device *device, unsigned int page, un
 			      unsigned int size, u64 value)
 {
 	return mimic_device_access(device, page, offset, size, true, &value);
+}
+
+static int mimic_device_await_daemon(struct mimic_device *public)
+{
+	struct mimic_connection *connection = mimic_device_connection(to_bus_device(public));
+	int error;
+
+	if (!connection)
+		return -EIO;
+	error = mimic_connection_wait_for_server(connection);
+	mimic_connection_put(connection);
+	return error;
 }
 
 static void mimic_device_post_released(struct mimic_request *request)
@@ -157,14 +176,16 @@ static void mimic_device_attach(struct work_struct *work)
 	struct mimic_bus_device *device = container_of(work, struct mimic_bus_device, attach);
 	struct device *dev = &device->device.dev;
 	struct mimic_driver *driver = NULL;
+	bool is_resumed = xchg(&device->is_resumed, false);
 	int error = 0;
 
 	if (!device->added) {
 		error = mimic_device_add(dev);
 		device->added = !error;
 	} else if (!dev->driver) {
+		/* A probe may have found no daemon. */
 		error = device_attach(dev);
-	} else {
+	} else if (!is_resumed) {
 		device_lock(dev);
 		if (dev->driver)
 			driver = container_of(dev->driver, struct mimic_driver, driver);
@@ -281,6 +302,7 @@ static const struct mimic_device_ops device_ops = {
 	.owner = THIS_MODULE,
 	.read = mimic_device_load,
 	.write = mimic_device_store,
+	.wait_for_daemon = mimic_device_await_daemon,
 	.post = mimic_device_send,
 	.interrupt = mimic_interrupts_number,
 	.driven_by = mimic_device_driven_by,
@@ -351,23 +373,62 @@ static int mimic_device_create(struct mimic_connection *connection,
 	return 0;
 }
 
+static bool mimic_device_is_like(const struct mimic_bus_device *device,
+				 const struct mimic_bus_register *wanted)
+{
+	const struct mimic_device *public = &device->device;
+
+	return public->pages == wanted->pages && public->interrupts == wanted->interrupts &&
+	       public->capabilities == wanted->capabilities &&
+	       device->void_pages == wanted->void_pages;
+}
+
 /* A dead daemon's device, taken over. */
 static int mimic_device_adopt(struct mimic_bus_device *device, struct mimic_connection *connection,
 			      const struct mimic_bus_register *wanted)
 {
-	const struct mimic_device *public = &device->device;
 	int error;
 
-	if (READ_ONCE(device->connection) || public->pages != wanted->pages ||
-	    public->interrupts != wanted->interrupts ||
-	    public->capabilities != wanted->capabilities ||
-	    device->void_pages != wanted->void_pages)
+	if (READ_ONCE(device->connection) || !mimic_device_is_like(device, wanted))
 		return -EEXIST;
 	error = mimic_memory_resize(device, wanted->memory_size);
 	if (error)
 		return error;
 	mimic_device_set_connection(device, connection);
 	return 0;
+}
+
+/* The successor's call for a device that its connection has: that is as it was. */
+static int mimic_device_resume(struct mimic_bus_device *device,
+			       const struct mimic_bus_register *wanted)
+{
+	u32 line;
+
+	if (!device->is_inherited || !mimic_device_is_like(device, wanted) ||
+	    device->device.memory_size != wanted->memory_size)
+		return -EEXIST;
+	device->is_inherited = false;
+	WRITE_ONCE(device->is_resumed, true);
+	/* The one before may have died before it raised them: the driver looks. */
+	for (line = 0; line < device->device.interrupts; line++)
+		mimic_interrupts_raise(device, line);
+	return 0;
+}
+
+u32 mimic_devices_inherit(struct mimic_connection *connection)
+{
+	struct mimic_bus_device *device;
+	u32 count = 0;
+
+	mutex_lock(&mimic_devices_lock);
+	list_for_each_entry(device, &devices, link) {
+		if (READ_ONCE(device->connection) != connection)
+			continue;
+		device->is_inherited = true;
+		count++;
+	}
+	mutex_unlock(&mimic_devices_lock);
+	return count;
 }
 
 int mimic_device_register(struct mimic_connection *connection, struct mimic_bus_register *wanted)
@@ -386,7 +447,9 @@ int mimic_device_register(struct mimic_connection *connection, struct mimic_bus_
 	if (wanted->index < 0)
 		wanted->index = mimic_device_first_free_index(wanted->kind);
 	device = mimic_device_find(wanted->kind, wanted->index);
-	if (device) {
+	if (device && READ_ONCE(device->connection) == connection) {
+		error = mimic_device_resume(device, wanted);
+	} else if (device) {
 		error = mimic_device_adopt(device, connection, wanted);
 	} else {
 		error = mimic_device_create(connection, wanted, &device);

@@ -47,6 +47,7 @@
 
 struct io_uring_cmd;
 struct irq_domain;
+struct mimic_server;
 
 #define MIMIC_SLOT_WORDS (MIMIC_BUS_SLOTS / 64)
 #define MIMIC_FETCHES_MAX 4
@@ -89,11 +90,9 @@ struct mimic_line {
 	struct list_head requests;
 };
 
-/* One open of /dev/mimic: a daemon. */
+/* One open of /dev/mimic: a daemon, and those that take over from it. */
 struct mimic_connection {
 	struct kref kref;
-	struct mm_struct *mm;	/* of the daemon, for comparing; grabbed */
-	struct mmu_notifier notifier;	/* its end */
 	struct work_struct retire;
 	struct inode *inode;	/* of its windows; counted */
 	struct pid_namespace *pid_namespace;
@@ -106,8 +105,23 @@ struct mimic_connection {
 
 	spinlock_t lock;	/* of the fields below */
 	bool dead;
+	struct mimic_server *server;	/* NULL: its memory has ended, or the file is closed */
+	struct mm_struct *mm;	/* the server's; read without for comparing */
+	/* A successor is waited for: as long as this, if it has the token. */
+	u32 keep_ms;	/* 0: none is */
+	u8 token[MIMIC_BUS_TOKEN_SIZE];
+	bool is_unserved;	/* now; read without, as the next two */
+	unsigned int successors;	/* that there have been */
+	wait_queue_head_t successor_wait;
+	unsigned long expires;	/* jiffies; if it is unserved */
+	struct delayed_work expiry;
+
+	u64 serial;	/* of the last request that was put into a slot */
 	struct mimic_request *in_slot[MIMIC_BUS_SLOTS];	/* NULL: free, or its waiter gave up */
 	DECLARE_BITMAP(used, MIMIC_BUS_SLOTS);
+	/* Delivered again: pending or not, a daemon that died may have served it. */
+	DECLARE_BITMAP(redelivered, MIMIC_BUS_SLOTS);
+	DECLARE_BITMAP(taken_back, MIMIC_BUS_SLOTS);	/* a signal has asked for it */
 	u16 limited_by[MIMIC_BUS_SLOTS];
 	u16 limited_slots[MIMIC_LIMITS];	/* [0]: those that no limit counts */
 	u16 spare_slots;	/* in use beyond a device's share */
@@ -144,6 +158,11 @@ void mimic_requests_fail(struct mimic_connection *connection, u32 device, int st
 
 /* The daemon is dead: all of them end with -EIO, and none comes after this. */
 void mimic_requests_end(struct mimic_connection *connection);
+/*
+ * Another daemon takes over: what the one before has answered is answered, all else in slots is
+ * pending. connection->lock is held.
+ */
+void mimic_requests_deliver_again(struct mimic_connection *connection);
 
 static inline unsigned long *mimic_pending_bits(struct mimic_connection *connection)
 {
@@ -161,7 +180,7 @@ void mimic_slot_finish(struct mimic_connection *connection, u32 number, int stat
 /* The same with the answer that the daemon has put into the shared memory. false: it has not. */
 bool mimic_slot_take_answer(struct mimic_connection *connection, u32 number, struct file *file);
 
-/* --- channel.c: the daemon's end of them ------------------------------------ */
+/* --- connection.c: a daemon, and its successor ------------------------------- */
 
 /* Or an error. */
 struct mimic_connection *mimic_connection_create(struct file *file);
@@ -170,6 +189,18 @@ void mimic_connection_put(struct mimic_connection *connection);
 void mimic_connection_end(struct mimic_connection *connection);
 /* The file goes. */
 void mimic_connection_close(struct mimic_connection *connection);
+/* The server's memory ends: a successor is waited for, or the connection ends. */
+void mimic_connection_lose_server(struct mimic_connection *connection, struct mimic_server *server);
+int mimic_connection_keep(struct mimic_connection *connection,
+			  const struct mimic_bus_keep *wanted);
+/* The calling process is the server. */
+int mimic_connection_take_over(struct mimic_connection *connection, const u8 *token);
+/* Until one serves it, or none will: 0; -EINTR: a fatal signal. */
+int mimic_connection_wait_for_server(struct mimic_connection *connection);
+/* The server's memory, as mmget(); NULL: there is none. */
+struct mm_struct *mimic_connection_get_mm(struct mimic_connection *connection);
+
+/* --- channel.c: the daemon's end of them ------------------------------------ */
 
 /* An answer by system call. `file` is handed over. */
 void mimic_channel_answer(struct mimic_connection *connection, u32 slot, int status, u64 data,
@@ -214,6 +245,8 @@ struct mimic_bus_device {
 	struct mimic_connection *connection;	/* NULL: its daemon died */
 	struct mimic_device_memory *memory;	/* NULL: none; the next one may want another size */
 	bool closing;		/* not shared: the last one's CLOSE is on its way */
+	bool is_inherited;	/* under mimic_devices_lock: to be registered again */
+	bool is_resumed;	/* for the next attach: its state is what it was */
 	wait_queue_head_t changed;	/* is_opening, closing */
 
 	struct mimic_request posts[MIMIC_DEVICE_POSTS];
@@ -231,6 +264,8 @@ extern struct mutex mimic_devices_lock;
 int mimic_device_register(struct mimic_connection *connection, struct mimic_bus_register *wanted);
 int mimic_device_unregister(struct mimic_connection *connection, u32 id);
 int mimic_device_raise(struct mimic_connection *connection, u32 id, u32 line);
+/* Another process is the daemon: it may register them as they are. How many there are. */
+u32 mimic_devices_inherit(struct mimic_connection *connection);
 /* The daemon is dead: its devices wait for another one. */
 void mimic_devices_abandon(struct mimic_connection *connection);
 void mimic_devices_remove_all(void);

@@ -21,7 +21,7 @@ bool mimic_mm_has_connection(struct mm_struct *mm)
 
 	spin_lock(&connections_lock);
 	list_for_each_entry(connection, &connections, link)
-		found |= connection->mm == mm;
+		found |= READ_ONCE(connection->mm) == mm;
 	spin_unlock(&connections_lock);
 	return found;
 }
@@ -179,6 +179,40 @@ static long mimic_control_commit(struct mimic_connection *connection, void __use
 	return mimic_channel_commit(connection, argument.slot);
 }
 
+static long mimic_control_keep(struct mimic_connection *connection, void __user *user)
+{
+	struct mimic_bus_keep argument;
+	int error = mimic_control_get_argument(&argument, sizeof(argument), user);
+
+	if (!error && memchr_inv(argument.reserved, 0, sizeof(argument.reserved)))
+		error = -EINVAL;
+	if (!error)
+		error = mimic_connection_keep(connection, &argument);
+	memzero_explicit(&argument, sizeof(argument));
+	return error;
+}
+
+static long mimic_control_take_over(struct mimic_connection *connection, void __user *user)
+{
+	struct mimic_bus_take_over argument;
+	int error = mimic_control_get_argument(&argument, sizeof(argument), user);
+
+	if (error)
+		return error;
+	if (argument.flags || memchr_inv(argument.reserved, 0, sizeof(argument.reserved)))
+		return -EINVAL;
+	/* As in mimic_control_open(). */
+	if (mimic_mm_has_bindings(current->mm))
+		return -EDEADLK;
+	error = mimic_connection_take_over(connection, argument.token);
+	if (error)
+		return error;
+	argument.size = sizeof(argument);
+	argument.devices = mimic_devices_inherit(connection);
+	/* It has taken over all the same, and may ask nothing but how many there are. */
+	return mimic_control_put_argument(&argument, sizeof(argument), user);
+}
+
 static long mimic_control_ioctl(struct file *file, unsigned int command, unsigned long argument)
 {
 	struct mimic_connection *connection = file->private_data;
@@ -195,6 +229,10 @@ static long mimic_control_ioctl(struct file *file, unsigned int command, unsigne
 		return mimic_control_interrupt(connection, user);
 	case MIMIC_BUS_COMMIT:
 		return mimic_control_commit(connection, user);
+	case MIMIC_BUS_KEEP:
+		return mimic_control_keep(connection, user);
+	case MIMIC_BUS_TAKE_OVER:
+		return mimic_control_take_over(connection, user);
 	default:
 		return -ENOTTY;
 	}

@@ -58,13 +58,23 @@ static void mimic_slot_put(struct mimic_connection *connection, struct mimic_req
 	request->body.slot = number;
 	request->state = MIMIC_REQUEST_IN_SLOT;
 	slot->request = request->body;
+	slot->serial = ++connection->serial;
 	WRITE_ONCE(slot->answered, 0);
 	WRITE_ONCE(slot->waiter_sleeps, request->needs_commit);
+	__clear_bit(number, connection->redelivered);
+	__clear_bit(number, connection->taken_back);
 	clear_bit(number, mimic_cancelled_bits(connection));
 	/* The request is there before its bit. */
 	smp_mb__before_atomic();
 	set_bit(number, mimic_pending_bits(connection));
 	mimic_request_notify(connection, number);
+}
+
+/* No daemon has seen the request in it, also not one that died. connection->lock is held. */
+static bool mimic_slot_is_untouched(struct mimic_connection *connection, u32 number)
+{
+	return test_bit(number, mimic_pending_bits(connection)) &&
+	       !test_bit(number, connection->redelivered);
 }
 
 static bool mimic_slot_is_allowed(const struct mimic_connection *connection,
@@ -240,7 +250,7 @@ void mimic_request_post_again(struct mimic_connection *connection, struct mimic_
 	WRITE_ONCE(request->posts, request->posts + 1);
 	/* The daemon has it, and may have looked before this post: once more. */
 	is_taken = request->state == MIMIC_REQUEST_IN_SLOT &&
-		   !test_bit(request->slot, mimic_pending_bits(connection));
+		   !mimic_slot_is_untouched(connection, request->slot);
 	if (is_taken)
 		request->again = true;
 	else
@@ -395,9 +405,11 @@ static bool mimic_request_take_back(struct mimic_connection *connection,
 		request->state = MIMIC_REQUEST_ANSWERED;
 		request->status = MIMIC_BUS_TAKEN_BACK;
 	} else if (request->state == MIMIC_REQUEST_IN_SLOT) {
-		if (test_and_clear_bit(request->slot, mimic_pending_bits(connection))) {
+		if (mimic_slot_is_untouched(connection, request->slot) &&
+		    test_and_clear_bit(request->slot, mimic_pending_bits(connection))) {
 			mimic_slot_finish(connection, request->slot, MIMIC_BUS_TAKEN_BACK, 0, NULL);
 		} else {
+			__set_bit(request->slot, connection->taken_back);
 			set_bit(request->slot, mimic_cancelled_bits(connection));
 			mimic_request_notify(connection, request->slot);
 			over = false;
@@ -492,4 +504,39 @@ void mimic_requests_end(struct mimic_connection *connection)
 	for (i = 0; i < MIMIC_BUS_SLOTS; i++)
 		mimic_slot_finish(connection, i, -EIO, 0, NULL);
 	spin_unlock(&connection->lock);
+}
+
+/* Its daemon is dead: another one is to give the answer. connection->lock is held. */
+static void mimic_slot_deliver_again(struct mimic_connection *connection, u32 number)
+{
+	const struct mimic_request *request = connection->in_slot[number];
+	struct mimic_bus_slot *slot = &connection->slots[number];
+	bool wants_file = request && request->body.kind == MIMIC_BUS_REQUEST_CONNECT;
+
+	/* Complete, whether committed or not; but a descriptor is gone with its process. */
+	if (!wants_file && mimic_slot_take_answer(connection, number, NULL))
+		return;
+	if (!test_bit(number, mimic_pending_bits(connection)))
+		__set_bit(number, connection->redelivered);
+	if (request)
+		slot->request = request->body;
+	WRITE_ONCE(slot->answered, 0);
+	/* Nobody waits for it any more, or a signal has asked for it: it is not to begin. */
+	if (!request || test_bit(number, connection->taken_back))
+		set_bit(number, mimic_cancelled_bits(connection));
+	/* The request, and that it is cancelled, are there before its bit. */
+	smp_mb__before_atomic();
+	set_bit(number, mimic_pending_bits(connection));
+	mimic_request_notify(connection, number);
+}
+
+void mimic_requests_deliver_again(struct mimic_connection *connection)
+{
+	u32 i;
+
+	/* An answer frees a slot for a request that waits: the lowest, so it is no later one. */
+	for (i = 0; i < MIMIC_BUS_SLOTS; i++) {
+		if (test_bit(i, connection->used))
+			mimic_slot_deliver_again(connection, i);
+	}
 }

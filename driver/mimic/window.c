@@ -46,6 +46,7 @@ struct mimic_fill {
 	refcount_t users;
 	bool is_done;
 	struct mimic_binding *binding;	/* counted */
+	const struct mm_struct *daemon;	/* whose `page` it is, for comparing */
 	unsigned long page;
 	bool write;
 	bool is_refused;	/* there is nothing */
@@ -197,14 +198,14 @@ static bool mimic_fill_is_done(const struct mimic_fill *fill)
 static void mimic_fill_look(struct mimic_fill *fill, struct mm_struct *mm)
 {
 	struct mimic_binding *binding = fill->binding;
-	struct mm_struct *ours = binding->connection->mm;
+	struct mm_struct *ours = mimic_connection_get_mm(binding->connection);
 	struct mimic_view view = {
 		.binding = binding, .mm = mm, .page = fill->page, .write = fill->write,
 	};
 
-	if (!mmget_not_zero(ours))
+	if (!ours)
 		return;
-	if (mmap_read_trylock(ours)) {
+	if (ours == fill->daemon && mmap_read_trylock(ours)) {
 		view.vma = vma_lookup(ours, view.page);
 		if (view.vma && mimic_window_of(view.vma) == binding &&
 		    !mimic_part_make_tables(&view))
@@ -252,6 +253,7 @@ static struct mimic_fill *mimic_fill_start(const struct mimic_view *view)
 	mimic_binding_get(binding);
 	WRITE_ONCE(binding->window.fills_since, jiffies);
 	fill->binding = binding;
+	fill->daemon = view->vma->vm_mm;
 	fill->page = view->page;
 	fill->write = view->write;
 	queue_work(fill_workqueue, &fill->work);
@@ -404,7 +406,7 @@ int mimic_window_mmap(struct mimic_connection *connection, struct vm_area_struct
 	/* Not the next binding's as well. */
 	if (vma_pages(vma) > ADDRESS_PAGES - vma->vm_pgoff % ADDRESS_PAGES)
 		return -EINVAL;
-	if (current->mm != connection->mm)
+	if (current->mm != READ_ONCE(connection->mm))
 		return -EPERM;
 	binding = mimic_binding_find(connection, number);
 	if (!binding)
@@ -499,7 +501,8 @@ static bool mimic_window_was_seen(const struct mimic_window *window, u64 start, 
  * The wait is short: the daemon may be waiting for a lock that our caller holds. After a wait in
  * vain no change waits for a while, whichever process makes the change, or a program with many
  * bindings could have one process wait after the other. A thread of the daemon that reclaims
- * memory does not wait: it would wait for itself.
+ * memory does not wait: it would wait for itself. For a dead daemon none waits, though its
+ * successor will flush: the windows have gone with its memory.
  */
 int mimic_window_sync(struct mimic_binding *binding, unsigned long start, unsigned long end)
 {
@@ -507,7 +510,8 @@ int mimic_window_sync(struct mimic_binding *binding, unsigned long start, unsign
 	int error;
 
 	if (!mimic_window_was_seen(window, start, end) ||
-	    current->mm == binding->connection->mm ||
+	    current->mm == READ_ONCE(binding->connection->mm) ||
+	    READ_ONCE(binding->connection->is_unserved) ||
 	    time_before(jiffies, READ_ONCE(binding->connection->quiet_until)))
 		return 0;
 	atomic_inc(&window->syncs);

@@ -247,7 +247,7 @@ struct mimic_bus_take_over {
  * changes nothing (EEXIST: the device has other properties). EBUSY: the daemon is alive, or its
  * memory is not yet gone; EACCES: another token; ENODEV: nothing is kept (no KEEP, or the
  * time is over); EPERM: another pid or user namespace than that of the process that opened the
- * file; EDEADLK: the caller has devices of the bus open; EINTR: a signal, nothing has been done.
+ * file; EDEADLK: the caller has devices of the bus open.
  */
 #define MIMIC_BUS_INFO		_IOWR(MIMIC_BUS_IOCTL, 0, struct mimic_bus_info)
 #define MIMIC_BUS_REGISTER	_IOWR(MIMIC_BUS_IOCTL, 1, struct mimic_bus_register)
