@@ -324,7 +324,9 @@ int accelerator_context_enter(struct accelerator *accelerator, bool only_new,
 		accelerator_context_put(fresh);
 		return error;
 	}
-	error = accelerator_enter_context(accelerator, fresh, context);
+	do {
+		error = accelerator_enter_context(accelerator, fresh, context);
+	} while (error == -EAGAIN && accelerator_may_try_again(accelerator, &error));
 	if (error) {
 		mimic_binding_put(fresh->binding);
 		accelerator_context_put(fresh);

@@ -230,7 +230,11 @@ static void accelerator_serve_events(struct accelerator *accelerator, struct run
 		return;
 	error = driver->take_events(accelerator, wanted, &happened);
 	run->no_answer |= !!error;
-	if (error || !happened)
+	/*
+	 * Where the daemon has died they may be cleared or not: told twice is better than never. In
+	 * other cases of an error they are not.
+	 */
+	if ((error && error != -EAGAIN) || !happened)
 		return;
 	run->has_events = true;
 	accelerator_context_events(context, happened & accelerator->events);

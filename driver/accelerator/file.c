@@ -343,7 +343,7 @@ static struct eventfd_ctx *accelerator_take_eventfd(struct accelerator_context *
  * A device has one eventfd for events, on whichever file it was set last. It is there
  * before the device is told of it: events that have happened already raise the interrupt then.
  */
-static int accelerator_set_events(struct accelerator_file *opened, struct eventfd_ctx *event,
+static int accelerator_try_events(struct accelerator_file *opened, struct eventfd_ctx **event,
 				  u64 events)
 {
 	struct accelerator *accelerator = opened->context->accelerator;
@@ -353,7 +353,7 @@ static int accelerator_set_events(struct accelerator_file *opened, struct eventf
 	mutex_lock(&accelerator->serving);
 	while ((old = accelerator_take_eventfd(opened->context)))
 		eventfd_ctx_put(old);
-	accelerator_swap_eventfd(opened, &event);
+	accelerator_swap_eventfd(opened, event);
 	if (accelerator->contexts[0] == opened->context)
 		error = accelerator_events_want(accelerator, events);
 	else
@@ -362,9 +362,21 @@ static int accelerator_set_events(struct accelerator_file *opened, struct eventf
 		/* Another process may have the device by now. */
 		if (accelerator->contexts[0] == opened->context)
 			accelerator->events = 0;
-		accelerator_swap_eventfd(opened, &event);
+		accelerator_swap_eventfd(opened, event);
 	}
 	mutex_unlock(&accelerator->serving);
+	return error;
+}
+
+static int accelerator_set_events(struct accelerator_file *opened, struct eventfd_ctx *event,
+				  u64 events)
+{
+	struct accelerator *accelerator = opened->context->accelerator;
+	int error;
+
+	do {
+		error = accelerator_try_events(opened, &event, events);
+	} while (error == -EAGAIN && accelerator_may_try_again(accelerator, &error));
 	if (error && event)
 		eventfd_ctx_put(event);
 	return error;

@@ -29,6 +29,11 @@ int accelerator_ioctl_lane(struct accelerator_file *opened, void __user *argumen
 int accelerator_ioctl_lane_call(struct accelerator_file *opened, const void __user *argument);
 
 void accelerator_put(struct accelerator *accelerator);
+/*
+ * After -EAGAIN of a register access, for which a daemon has died: true when another one serves the
+ * device, else the reason. Not under `serving`, which each close takes: this may take minutes.
+ */
+bool accelerator_may_try_again(struct accelerator *accelerator, int *error);
 
 /* The nodes of a driver: before it is registered with the bus, and after. */
 int accelerator_nodes_create(struct accelerator_driver *driver, struct module *owner);

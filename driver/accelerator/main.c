@@ -66,6 +66,12 @@ int accelerator_write(struct accelerator *accelerator, unsigned int page, unsign
 }
 EXPORT_SYMBOL_GPL(accelerator_write);
 
+bool accelerator_may_try_again(struct accelerator *accelerator, int *error)
+{
+	*error = mimic_device_wait_for_daemon(accelerator->device);
+	return !*error;
+}
+
 static bool accelerator_register_has_effects(struct device *dev, unsigned int reg)
 {
 	const struct accelerator *accelerator = dev_get_drvdata(dev);
@@ -117,7 +123,7 @@ static int accelerator_identify(struct accelerator *accelerator)
 	int error = accelerator->driver->identify(accelerator);
 
 	/* A device or daemon that goes as soon as it has come is no error to log. */
-	if (error && error != -ENODEV && error != -EIO)
+	if (error && error != -ENODEV && error != -EIO && error != -EAGAIN)
 		dev_err(dev, "IDENTIFY cannot be read: %d\n", error);
 	return error;
 }

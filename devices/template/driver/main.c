@@ -40,7 +40,7 @@ static int template_take_events(struct accelerator *accelerator, u64 events, u64
 	int error;
 
 	error = accelerator_read(accelerator, TEMPLATE_PAGE_CONTROL, TEMPLATE_EVENTS, &value);
-	*happened = value & events;
+	*happened = error ? 0 : value & events;
 	if (error || !*happened)
 		return error;
 	return accelerator_write(accelerator, TEMPLATE_PAGE_CONTROL, TEMPLATE_ACKNOWLEDGE,

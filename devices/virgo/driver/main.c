@@ -144,7 +144,7 @@ static int virgo_take_events(struct accelerator *accelerator, u64 events, u64 *h
 
 	error = accelerator_read(accelerator, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_EVENT_STATUS,
 				 &status);
-	*happened = status & events;
+	*happened = error ? 0 : status & events;
 	if (error || !*happened)
 		return error;
 	trace_virgo_events(accelerator->device->index, *happened);
