@@ -64,10 +64,10 @@ VM_PROGRAMS += $(patsubst $(O)/%,%,$(VM_COPY_TESTS) $(VM_COPY_BUILD)/bin/mimicd)
 VM_CONTRACTS_6.1 := %_trap
 VM_CONTRACTS_6.12 := %_library
 VM_CHOSEN_newest := channel daemon_death device_memory fault_service kernel_text mapping process shootdown_flush \
-	slow_pages thread_cost trap_instructions trap_refused user_limits window_end window_memory
+	slow_pages takeover thread_cost trap_instructions trap_refused user_limits window_end window_memory
 # Where threads and processors meet.
 VM_CHOSEN_smp4 := channel daemon_death %_ends end_races fault_service hotplug instances process \
-	shootdown_flush slow_pages storms thread_cost trap_blocked unload window_deadlock window_end \
+	shootdown_flush slow_pages storms takeover thread_cost trap_blocked unload window_deadlock window_end \
 	window_stale window_stale_moves window_stale_writes window_tables
 VM_CHOSEN = $(if $(WHOLE),,$(VM_CHOSEN_$(KERNEL)))
 VM_CONTRACTS = $(filter $(if $(WHOLE),%,$(VM_CONTRACTS_$(KERNEL))),$(VM_TESTS) $(VM_COPY_TESTS))

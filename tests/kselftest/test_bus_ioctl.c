@@ -92,6 +92,8 @@ TEST_F(bus, a_smaller_structure_is_einval)
 	EXPECT_EQ(EINVAL, call(self->fd, MIMIC_BUS_UNREGISTER, &buffer));
 	EXPECT_EQ(EINVAL, call(self->fd, MIMIC_BUS_INTERRUPT, &buffer));
 	EXPECT_EQ(EINVAL, call(self->fd, MIMIC_BUS_COMMIT, &buffer));
+	EXPECT_EQ(EINVAL, call(self->fd, MIMIC_BUS_KEEP, &buffer));
+	EXPECT_EQ(EINVAL, call(self->fd, MIMIC_BUS_TAKE_OVER, &buffer));
 	buffer.known.size = 0;
 	EXPECT_EQ(EINVAL, call(self->fd, MIMIC_BUS_INFO, &buffer));
 }
@@ -100,7 +102,9 @@ TEST_F(bus, a_longer_structure_with_zeros_behind_is_taken)
 {
 	LONGER(mimic_bus_info) info = { .known.size = sizeof(info) };
 	LONGER(mimic_bus_commit) commit = { .known.size = sizeof(commit) };
+	LONGER(mimic_bus_keep) keep = { .known.size = sizeof(keep) };
 
+	EXPECT_EQ(0, call(self->fd, MIMIC_BUS_KEEP, &keep));
 	EXPECT_EQ(0, call(self->fd, MIMIC_BUS_INFO, &info));
 	EXPECT_EQ(MIMIC_BUS_SLOTS, info.known.slots);
 	EXPECT_EQ(0, call(self->fd, MIMIC_BUS_COMMIT, &commit));
@@ -113,6 +117,8 @@ TEST_F(bus, a_longer_structure_with_a_value_behind_is_e2big)
 	LONGER(mimic_bus_unregister) gone = { .known.size = sizeof(gone), .more = { 1 } };
 	LONGER(mimic_bus_interrupt) line = { .known.size = sizeof(line), .more = { 1 } };
 	LONGER(mimic_bus_commit) commit = { .known.size = sizeof(commit), .more = { 1 } };
+	LONGER(mimic_bus_keep) keep = { .known.size = sizeof(keep), .more = { 1 } };
+	LONGER(mimic_bus_take_over) other = { .known.size = sizeof(other), .more = { 1 } };
 
 	device.known.size = sizeof(device);
 	EXPECT_EQ(E2BIG, call(self->fd, MIMIC_BUS_INFO, &info));
@@ -120,6 +126,8 @@ TEST_F(bus, a_longer_structure_with_a_value_behind_is_e2big)
 	EXPECT_EQ(E2BIG, call(self->fd, MIMIC_BUS_UNREGISTER, &gone));
 	EXPECT_EQ(E2BIG, call(self->fd, MIMIC_BUS_INTERRUPT, &line));
 	EXPECT_EQ(E2BIG, call(self->fd, MIMIC_BUS_COMMIT, &commit));
+	EXPECT_EQ(E2BIG, call(self->fd, MIMIC_BUS_KEEP, &keep));
+	EXPECT_EQ(E2BIG, call(self->fd, MIMIC_BUS_TAKE_OVER, &other));
 }
 
 TEST_F(bus, a_size_beyond_a_page_is_e2big)
@@ -135,7 +143,7 @@ TEST_F(bus, a_bad_pointer_is_efault)
 {
 	const unsigned long commands[] = {
 		MIMIC_BUS_INFO, MIMIC_BUS_REGISTER, MIMIC_BUS_UNREGISTER, MIMIC_BUS_INTERRUPT,
-		MIMIC_BUS_COMMIT,
+		MIMIC_BUS_COMMIT, MIMIC_BUS_KEEP, MIMIC_BUS_TAKE_OVER,
 	};
 	unsigned int i;
 

@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@
 
 #define WAIT_MS 10000
 #define CALL_MS 60000
+/* Where a successor has the node. */
+#define KEPT_FILE 3
 
 static void doze(long ms)
 {
@@ -50,13 +53,13 @@ const struct mimic_bus_request *fake_daemon_last(const struct fake_daemon *daemo
 
 /* --- the child ------------------------------------------------------------ */
 
-static __thread sigjmp_buf on_bus_error;
+__thread sigjmp_buf fake_on_bus_error;
 static __thread bool expects_bus_error;
 
 static void bus_error(int signal_number)
 {
 	if (expects_bus_error)
-		siglongjmp(on_bus_error, 1);
+		siglongjmp(fake_on_bus_error, 1);
 	signal(signal_number, SIG_DFL);
 }
 
@@ -70,7 +73,7 @@ static long run_call(struct fake_server *server, struct fake_worker *worker)
 	fake_call call = (fake_call)worker->call;
 	long result;
 
-	if (sigsetjmp(on_bus_error, 1)) {
+	if (sigsetjmp(fake_on_bus_error, 1)) {
 		expects_bus_error = false;
 		return -EFAULT;
 	}
@@ -97,7 +100,7 @@ static void *work(void *argument)
  * Files and mappings of a device that the test has open would be held by their
  * copies here.
  */
-static void forget_devices(void)
+static void forget_devices(unsigned int first_file)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
 	unsigned long ranges[256][2];
@@ -113,16 +116,29 @@ static void forget_devices(void)
 		fclose(maps);
 	while (count-- > 0)
 		munmap((void *)ranges[count][0], ranges[count][1] - ranges[count][0]);
-	close_range(3, ~0u, 0);
+	close_range(first_file, ~0u, 0);
+}
+
+/* 3: the descriptor that the test has kept for it. */
+static int take_over(struct fake_server *server, const uint8_t *token)
+{
+	struct mimic_bus_take_over wanted = { .size = sizeof(wanted) };
+
+	server->self.fd = KEPT_FILE;
+	memcpy(wanted.token, token, sizeof(wanted.token));
+	return ioctl(server->self.fd, MIMIC_BUS_TAKE_OVER, &wanted) ? -errno : 0;
 }
 
 static int open_node(struct fake_server *server)
 {
+	server->self.fd = open(MIMIC_BUS_NODE, O_RDWR | O_CLOEXEC);
+	return server->self.fd < 0 ? -errno : 0;
+}
+
+static int map_slots(struct fake_server *server)
+{
 	void *memory;
 
-	server->self.fd = open(MIMIC_BUS_NODE, O_RDWR | O_CLOEXEC);
-	if (server->self.fd < 0)
-		return -errno;
 	memory = mmap(NULL, MIMIC_BUS_SLOTS_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, server->self.fd,
 		      (off_t)MIMIC_BUS_SLOTS_OFFSET);
 	if (memory == MAP_FAILED)
@@ -132,8 +148,10 @@ static int open_node(struct fake_server *server)
 	return 0;
 }
 
-static void run_child(const struct fake_options *options, struct fake_control *control, int ready)
+static void run_child(const struct fake_daemon *daemon, int ready, bool takes_over)
 {
+	const struct fake_options *options = &daemon->options;
+	struct fake_control *control = daemon->control;
 	static struct fake_server server;
 	static struct worker_start starts[FAKE_WORKERS];
 	pthread_t thread;
@@ -142,9 +160,9 @@ static void run_child(const struct fake_options *options, struct fake_control *c
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "fake-daemon");
-	if (dup2(ready, 0) != 0)
+	if (dup2(ready, 0) != 0 || (takes_over && dup2(daemon->kept, KEPT_FILE) != KEPT_FILE))
 		_exit(2);
-	forget_devices();
+	forget_devices(takes_over ? KEPT_FILE + 1 : KEPT_FILE);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	for (i = 1; i < SIGRTMIN; i++)
@@ -159,7 +177,9 @@ static void run_child(const struct fake_options *options, struct fake_control *c
 	server.uncommitted = -1;
 	server.thread = pthread_self();
 	pthread_mutex_init(&server.lock, NULL);
-	error = open_node(&server);
+	error = takes_over ? take_over(&server, daemon->token) : open_node(&server);
+	if (!error)
+		error = map_slots(&server);
 	for (i = 0; !error && i < FAKE_WORKERS; i++) {
 		starts[i] = (struct worker_start){ &server, &control->workers[i] };
 		error = -pthread_create(&thread, NULL, work, &starts[i]);
@@ -167,6 +187,8 @@ static void run_child(const struct fake_options *options, struct fake_control *c
 	if (write(0, &error, sizeof(error)) != sizeof(error) || error)
 		_exit(2);
 	close(0);
+	while (control->is_paused)
+		doze(1);
 	fake_serve(&server);
 	_exit(0);
 }
@@ -309,74 +331,9 @@ void fake_daemon_no_specials(struct fake_daemon *daemon)
 	daemon->control->special_count = 0;
 }
 
-/* --- windows -------------------------------------------------------------- */
-
-struct window_call {
-	uint64_t address;
-	uint64_t size;
-	uint64_t is_write;
-	uint8_t bytes[FAKE_ARGUMENT_MAX / 2];
-};
-
-void *fake_self_window(struct fake_self *self, uint32_t binding, uint64_t address, size_t size)
-{
-	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd,
-		    (off_t)(MIMIC_BUS_WINDOW(binding) + address));
-}
-
-static long copy_window(struct window_call *wanted, char *window)
-{
-	char *place = window + (wanted->address & 4095);
-
-	if (sigsetjmp(on_bus_error, 1))
-		return -EFAULT;
-	if (wanted->is_write)
-		memcpy(place, wanted->bytes, wanted->size);
-	else
-		memcpy(wanted->bytes, place, wanted->size);
-	return 0;
-}
-
-static long call_window(struct fake_self *self, void *argument)
-{
-	struct window_call *wanted = argument;
-	uint64_t first = wanted->address & ~4095ull;
-	size_t size = (wanted->address + wanted->size - first + 4095) & ~4095ull;
-	char *window = fake_self_window(self, (uint32_t)self->control->open_binding, first, size);
-	long result;
-
-	if (window == MAP_FAILED)
-		return -errno;
-	result = copy_window(wanted, window);
-	munmap(window, size);
-	return result;
-}
-
-int fake_window_read(struct fake_daemon *daemon, const volatile void *address, void *buffer,
-		     size_t size)
-{
-	static struct window_call wanted;
-	int error;
-
-	wanted = (struct window_call){ .address = (uintptr_t)address, .size = size };
-	error = (int)fake_daemon_call(daemon, call_window, &wanted, sizeof(wanted));
-	memcpy(buffer, wanted.bytes, size);
-	return error;
-}
-
-int fake_window_write(struct fake_daemon *daemon, volatile void *address, const void *buffer,
-		      size_t size)
-{
-	static struct window_call wanted;
-
-	wanted = (struct window_call){ .address = (uintptr_t)address, .size = size, .is_write = 1 };
-	memcpy(wanted.bytes, buffer, size);
-	return (int)fake_daemon_call(daemon, call_window, &wanted, sizeof(wanted));
-}
-
 /* --- start and stop ------------------------------------------------------- */
 
-static int start_child(struct fake_daemon *daemon)
+static int start_child(struct fake_daemon *daemon, bool takes_over)
 {
 	int ready[2], error = -EIO, i;
 
@@ -395,7 +352,7 @@ static int start_child(struct fake_daemon *daemon)
 		return -errno;
 	}
 	if (!daemon->pid)
-		run_child(&daemon->options, daemon->control, ready[1]);
+		run_child(daemon, ready[1], takes_over);
 	close(ready[1]);
 	if (read(ready[0], &error, sizeof(error)) != sizeof(error))
 		error = -EIO;
@@ -478,7 +435,7 @@ struct fake_daemon *fake_daemon_start(const struct fake_options *options)
 		free(daemon);
 		return NULL;
 	}
-	error = start_child(daemon);
+	error = start_child(daemon, false);
 	if (!error && !options->without_device)
 		error = start_device(daemon);
 	if (!error)
@@ -538,7 +495,57 @@ int fake_daemon_restart(struct fake_daemon *daemon)
 
 	fake_daemon_kill(daemon);
 	wait_for_its_end(daemon);
-	error = start_child(daemon);
+	error = start_child(daemon, false);
+	return error ? error : start_device(daemon);
+}
+
+/* --- successors ----------------------------------------------------------- */
+
+static long call_keep(struct fake_self *self, void *argument)
+{
+	/* The test's copy of the descriptor is of its number. */
+	return ioctl(self->fd, MIMIC_BUS_KEEP, argument) ? -errno : self->fd;
+}
+
+static int copy_descriptor(const struct fake_daemon *daemon, int number)
+{
+	int process = (int)syscall(SYS_pidfd_open, daemon->pid, 0);
+	int copy = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, number, 0);
+	int error = copy < 0 ? -errno : 0;
+
+	if (process >= 0)
+		close(process);
+	return error ? error : copy;
+}
+
+int fake_daemon_keep(struct fake_daemon *daemon, unsigned int milliseconds)
+{
+	struct mimic_bus_keep wanted = { .size = sizeof(wanted), .milliseconds = milliseconds };
+	int result;
+
+	memset(daemon->token, 0x5c, sizeof(daemon->token));
+	memcpy(wanted.token, daemon->token, sizeof(wanted.token));
+	result = (int)fake_daemon_call(daemon, call_keep, &wanted, sizeof(wanted));
+	if (result < 0 || daemon->kept)
+		return result < 0 ? result : 0;
+	result = copy_descriptor(daemon, result);
+	daemon->kept = result < 0 ? 0 : result;
+	return result < 0 ? result : 0;
+}
+
+void fake_daemon_forget(struct fake_daemon *daemon)
+{
+	if (daemon->kept)
+		close(daemon->kept);
+	daemon->kept = 0;
+}
+
+int fake_daemon_succeed(struct fake_daemon *daemon)
+{
+	int error;
+
+	fake_daemon_kill(daemon);
+	error = start_child(daemon, true);
 	return error ? error : start_device(daemon);
 }
 
@@ -546,7 +553,9 @@ void fake_daemon_stop(struct fake_daemon *daemon)
 {
 	bool has_device = !daemon->options.without_device && daemon->node[0];
 
+	fake_daemon_forget(daemon);
 	fake_daemon_no_specials(daemon);
+	daemon->control->is_paused = false;
 	daemon->control->hold_kinds = 0;
 	daemon->control->dies_before_taking = false;
 	if (has_device && is_dead(daemon))

@@ -61,6 +61,7 @@ struct fake_special {
 	int32_t status;
 	uint64_t data;
 	bool is_drivers;	/* for accesses of the function driver, not of programs */
+	bool only_stores;
 };
 
 /* In shared memory: written by the daemon, or by the test where it says so. */
@@ -84,6 +85,7 @@ struct fake_control {
 	/* All but the accesses of the function driver, in the order in which they were taken. */
 	_Atomic unsigned int log_count;
 	struct mimic_bus_request log[FAKE_LOG_MAX];
+	uint64_t serials[FAKE_LOG_MAX];	/* of the same requests */
 	struct mimic_bus_request last_open;
 
 	/* The test's. */
@@ -94,6 +96,7 @@ struct fake_control {
 	_Atomic int open_binding;	/* out: of the last OPEN that was answered with 0 */
 	_Atomic bool dies_before_taking;	/* the next access of a program */
 	_Atomic bool connects_without_file;
+	_Atomic bool is_paused;	/* a new daemon does not begin to serve */
 	_Atomic bool fails_with_file;	/* CONNECT: connect_status, and a file all the same */
 
 	/* The page fault of the device, see fake_daemon_fault(). */
@@ -123,6 +126,8 @@ struct fake_self {
 
 struct fake_daemon {
 	pid_t pid;		/* 0: it is dead and reaped */
+	int kept;		/* its /dev/mimic, in this process; 0: none */
+	uint8_t token[MIMIC_BUS_TOKEN_SIZE];
 	struct fake_options options;
 	struct fake_control *control;
 	char node[32];		/* /dev/mapleN */
@@ -141,6 +146,19 @@ void fake_daemon_kill(struct fake_daemon *daemon);
 bool fake_daemon_has_died(struct fake_daemon *daemon);
 /* Another one for a device that a dead daemon has left, of the same options. 0 or -errno. */
 int fake_daemon_restart(struct fake_daemon *daemon);
+
+/*
+ * KEEP, with `token`, and from now on the test has the descriptor, too. 0 or -errno. With time 0 it
+ * has it all the same.
+ */
+int fake_daemon_keep(struct fake_daemon *daemon, unsigned int milliseconds);
+/* The test gives it up. */
+void fake_daemon_forget(struct fake_daemon *daemon);
+/*
+ * Kills it, and another one takes over with `token`, and registers the device as it was. 0 or -errno
+ * of TAKE_OVER or REGISTER. It serves at once, or when `is_paused` is false. No KEEP.
+ */
+int fake_daemon_succeed(struct fake_daemon *daemon);
 
 /* Sets the behaviour of a register page at an offset; later ones come first. */
 void fake_daemon_special(struct fake_daemon *daemon, const struct fake_special *special);

@@ -149,7 +149,8 @@ static const struct fake_special *special_of(struct fake_server *server,
 		const struct fake_special *special = &server->control->specials[i];
 
 		if (special->page == request->page && special->offset == request->offset &&
-		    special->is_drivers == !request->binding)
+		    special->is_drivers == !request->binding &&
+		    (request->is_write || !special->only_stores))
 			return special;
 	}
 	return NULL;
@@ -190,6 +191,7 @@ static void count(struct fake_server *server, const struct mimic_bus_request *re
 	}
 	/* The entry first: a thread that sees the count may read it. */
 	control->log[control->log_count % FAKE_LOG_MAX] = *request;
+	control->serials[control->log_count % FAKE_LOG_MAX] = server->self.slots[request->slot].serial;
 	control->log_count++;
 	switch (request->kind) {
 	case MIMIC_BUS_REQUEST_OPEN:
@@ -284,18 +286,23 @@ static enum fake_action action_of(struct fake_server *server, const struct mimic
 	return special ? special->action : 0;
 }
 
-/* One that is held should be given back. */
-static void cancel(struct fake_server *server, unsigned int number)
+static void give_back(struct fake_server *server, unsigned int number)
 {
 	struct mimic_bus_answer answer = { .slot = number, .status = MIMIC_BUS_TAKEN_BACK, .fd = -1 };
 
+	server->control->given_back++;
+	give(server, &answer, true);
+}
+
+/* One that is held should be given back. */
+static void cancel(struct fake_server *server, unsigned int number)
+{
 	server->control->cancels++;
 	if (action_of(server, &server->held[number]) == FAKE_KEEP)
 		return;
 	server->is_held[number] = false;
 	server->control->held--;
-	server->control->given_back++;
-	give(server, &answer, true);
+	give_back(server, number);
 }
 
 /* server->lock is held. */
@@ -376,7 +383,11 @@ static unsigned int serve_word(struct fake_server *server, unsigned int word)
 				continue;
 			/* From now on it is constant. */
 			request = server->self.slots[word * 64 + bit].request;
-			fake_serve_request(server, &request);
+			/* Both: it was a dead daemon's. It is not to begin. */
+			if (__atomic_fetch_and(&header->cancelled[word], ~mask, __ATOMIC_ACQ_REL) & mask)
+				give_back(server, word * 64 + bit);
+			else
+				fake_serve_request(server, &request);
 			served++;
 		} else if (cancelled & mask) {
 			__atomic_fetch_and(&header->cancelled[word], ~mask, __ATOMIC_ACQ_REL);

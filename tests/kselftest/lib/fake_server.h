@@ -4,6 +4,7 @@
 #define MIMIC_TESTS_FAKE_SERVER_H
 
 #include <pthread.h>
+#include <setjmp.h>
 
 #include "fake_daemon.h"
 
@@ -31,6 +32,9 @@ void fake_commit(struct fake_server *server, unsigned int slot);
 /* Serves until the node is closed. */
 void fake_serve(struct fake_server *server);
 void fake_die_if_before_taking(struct fake_server *server);
+
+/* fake_daemon.c: where a SIGBUS of a call leads. */
+extern __thread sigjmp_buf fake_on_bus_error;
 
 /* fake_uring.c */
 void fake_serve_uring(struct fake_server *server);

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A function driver whose daemon dies and has a successor (TAKE_OVER), which comes later than the driver
+ * waits for a register: its probe, its events; and the memory of its device.
+ */
+#include "kselftest_harness.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include "mimic/virgo_ioctl.h"
+#include "mimic/virgo_registers.h"
+#include "tests/kselftest/lib/holder.h"
+
+#define KEEP_MS 60000
+#define SHARED_SIZE (16 * PAGE)
+/* Longer than a driver waits. */
+#define LATE_MS 1500
+#define EVENT VIRGO_EVENT_IDLE(0)
+
+FIXTURE(driver)
+{
+	struct fake_daemon *daemon;
+	int fd, event;
+};
+
+FIXTURE_SETUP(driver)
+{
+	struct fake_options options = { .channel = FAKE_URING, .memory_size = SHARED_SIZE };
+
+	self->daemon = fake_daemon_start(&options);
+	ASSERT_NE(NULL, self->daemon);
+	self->fd = open(self->daemon->node, O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, self->fd);
+	self->event = eventfd(0, EFD_CLOEXEC);
+	ASSERT_EQ(0, fake_daemon_keep(self->daemon, KEEP_MS));
+}
+
+FIXTURE_TEARDOWN(driver)
+{
+	close(self->event);
+	close(self->fd);
+	fake_daemon_stop(self->daemon);
+}
+
+static int succeed_late(struct fake_daemon *daemon)
+{
+	sleep_ms(LATE_MS);
+	fake_daemon_no_specials(daemon);
+	return fake_daemon_succeed(daemon);
+}
+
+/* --- events ------------------------------------------------------------------------ */
+
+static void die_at_a_store(struct fake_daemon *daemon, uint32_t offset)
+{
+	const struct fake_special special = {
+		.page = VIRGO_PAGE_CONTROL, .offset = offset, .action = FAKE_DIE_AFTER_TAKING,
+		.is_drivers = true, .only_stores = true,
+	};
+
+	fake_daemon_special(daemon, &special);
+}
+
+struct request_of_events {
+	int fd, event, result;
+};
+
+static void *requests_events(void *argument)
+{
+	struct request_of_events *request = argument;
+	struct virgo_eventfd wanted = {
+		.size = sizeof(wanted), .fd = request->event, .events = EVENT,
+	};
+
+	request->result = ioctl(request->fd, VIRGO_IOCTL_EVENTFD, &wanted) ? errno : 0;
+	return NULL;
+}
+
+TEST_F(driver, a_program_that_asks_for_events_at_the_death_has_them_from_the_successor)
+{
+	struct request_of_events request = { self->fd, self->event, -1 };
+	uint64_t *enabled = &self->daemon->control->memory[VIRGO_PAGE_CONTROL][VIRGO_CONTROL_EVENT_ENABLE / 8];
+	pthread_t thread;
+
+	die_at_a_store(self->daemon, VIRGO_CONTROL_EVENT_ENABLE);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, requests_events, &request));
+	ASSERT_TRUE(fake_daemon_has_died(self->daemon));
+	EXPECT_EQ(0, *enabled);
+	ASSERT_EQ(0, succeed_late(self->daemon));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, request.result);
+	EXPECT_EQ(EVENT, *enabled);
+}
+
+/* The dead daemon may have cleared them for the driver: the program hears of them without its successor. */
+TEST_F(driver, events_that_a_dead_daemon_may_have_cleared_are_not_lost)
+{
+	const struct fake_special status = {
+		.page = VIRGO_PAGE_CONTROL, .offset = VIRGO_CONTROL_EVENT_STATUS, .action = FAKE_DATA,
+		.data = EVENT, .is_drivers = true,
+	};
+	struct request_of_events request = { self->fd, self->event, -1 };
+	struct pollfd told = { .fd = self->event, .events = POLLIN };
+
+	requests_events(&request);
+	ASSERT_EQ(0, request.result);
+	fake_daemon_special(self->daemon, &status);
+	die_at_a_store(self->daemon, VIRGO_CONTROL_EVENT_STATUS);
+	fake_daemon_interrupt(self->daemon, 0);
+	ASSERT_TRUE(fake_daemon_has_died(self->daemon));
+	EXPECT_EQ(1, poll(&told, 1, 5000));
+	ASSERT_EQ(0, succeed_late(self->daemon));
+}
+
+/* --- a probe ------------------------------------------------------------------------- */
+
+static long registers_another(struct fake_self *self, void *unused)
+{
+	struct mimic_bus_register wanted = {
+		.size = sizeof(wanted), .kind = "maple", .index = 20, .pages = 5, .interrupts = 1,
+	};
+
+	(void)unused;
+	return ioctl(self->fd, MIMIC_BUS_REGISTER, &wanted) ? -errno : (long)wanted.device;
+}
+
+static long unregisters(struct fake_self *self, void *device)
+{
+	struct mimic_bus_unregister wanted = { .size = sizeof(wanted), .device = *(uint32_t *)device };
+
+	return ioctl(self->fd, MIMIC_BUS_UNREGISTER, &wanted) ? -errno : 0;
+}
+
+TEST_F(driver, a_probe_that_found_no_daemon_is_made_again_for_the_successor)
+{
+	const struct fake_special identify = {
+		.page = MAPLE_PAGE_MAPLE, .offset = MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0),
+		.action = FAKE_DIE_AFTER_TAKING, .is_drivers = true,
+	};
+	uint32_t device;
+	long result;
+	int tries;
+
+	fake_daemon_special(self->daemon, &identify);
+	fake_daemon_call(self->daemon, registers_another, NULL, 0);
+	ASSERT_TRUE(fake_daemon_has_died(self->daemon));
+	ASSERT_EQ(0, succeed_late(self->daemon));
+	EXPECT_NE(0, access("/dev/maple20", F_OK));
+	result = fake_daemon_call(self->daemon, registers_another, NULL, 0);
+	ASSERT_LT(0, result);
+	for (tries = 0; access("/dev/maple20", F_OK) && tries < 5000; tries++)
+		sleep_ms(1);
+	EXPECT_EQ(0, access("/dev/maple20", F_OK));
+	device = (uint32_t)result;
+	EXPECT_EQ(0, fake_daemon_call(self->daemon, unregisters, &device, sizeof(device)));
+}
+
+/* --- memory of a device ---------------------------------------------------------------- */
+
+static long adds_to_memory(struct fake_self *self, void *unused)
+{
+	uint64_t *memory = mmap(NULL, SHARED_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd,
+				(off_t)MIMIC_BUS_MEMORY(self->control->device));
+
+	(void)unused;
+	if (memory == MAP_FAILED)
+		return -errno;
+	memory[1]++;
+	munmap(memory, SHARED_SIZE);
+	return 0;
+}
+
+TEST_F(driver, memory_of_a_device_keeps_its_contents)
+{
+	volatile uint64_t *memory = mmap(NULL, SHARED_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd,
+					 VIRGO_SHARED_OFFSET);
+
+	ASSERT_NE(MAP_FAILED, (void *)memory);
+	memory[1] = 40;
+	EXPECT_EQ(0, fake_daemon_call(self->daemon, adds_to_memory, NULL, 0));
+	fake_daemon_kill(self->daemon);
+	EXPECT_EQ(41, memory[1]);
+	ASSERT_EQ(0, fake_daemon_succeed(self->daemon));
+	EXPECT_EQ(41, memory[1]);
+	EXPECT_EQ(0, fake_daemon_call(self->daemon, adds_to_memory, NULL, 0));
+	EXPECT_EQ(42, memory[1]);
+	munmap((void *)memory, SHARED_SIZE);
+}
+
+TEST_HARNESS_MAIN
