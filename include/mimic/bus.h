@@ -262,7 +262,7 @@ struct mimic_bus_take_over {
  * SQE. FETCH completes with the number of a slot that has a request, or the
  * lowest of several such slots: read the pending bits. A
  * completion is a hint; taking a request is clearing its bit. COMMIT_AND_FETCH
- * commits `slot` (as COMMIT), then is a FETCH. -ENODEV: the node is closing.
+ * commits `slot` (as COMMIT), then is a FETCH. -ENODEV: the node is closing, or the daemon has died.
  */
 #define MIMIC_BUS_COMMAND_FETCH 1
 #define MIMIC_BUS_COMMAND_COMMIT_AND_FETCH 2
