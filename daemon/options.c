@@ -397,8 +397,8 @@ static const char *find_unrecoverable(const struct mimicd_options *options)
 		return "--threads above 1";
 	if (options->vfio.count)
 		return "--vfio-user";
-	if (options->bus.kernel == MIMICD_KERNEL_REQUIRED)
-		return "--kernel";
+	if (options->bus.channel == MIMICD_CHANNEL_READ)
+		return "--channel read";
 	return options->recording ? "--record" : NULL;
 }
 
@@ -422,9 +422,9 @@ static int check_recovery(struct mimicd_command_line *line)
 		fprintf(stderr, "mimicd: %s: with %s the state cannot be recovered yet\n", option, other);
 		return -EINVAL;
 	}
-	options->bus.kernel = MIMICD_KERNEL_OFF;
 	if (!options->clients.recovery_seconds)
 		options->clients.recovery_seconds = RECOVERY_SECONDS;
+	options->bus.recovery_seconds = options->clients.recovery_seconds;
 	return 0;
 }
 

@@ -3,7 +3,7 @@
 
 # Structures in the window are read by the next daemon, and may be so by one that was built from other sources: only
 # if all that says how they are laid out is the same.
-LAYOUT_SRC := $(sort $(wildcard daemon/journal/*.h daemon/engine/*record.h daemon/engine/step.h daemon/clients/*record.h \
+LAYOUT_SRC := $(sort $(wildcard daemon/journal/*.h daemon/engine/*record.h daemon/engine/step.h daemon/clients/*record.h daemon/bus/*record.h \
 	devices/*.h devices/soc/*.h include/mimic/*.h) $(wildcard $(KINDS:%=devices/%/*.h)))
 LAYOUT := $(shell cat $(LAYOUT_SRC) | cksum | tr ' ' '-')
 $(call obj,daemon/engine/origin.c): PART_CFLAGS += -DMIMICD_LAYOUT='"$(LAYOUT)"'

@@ -55,6 +55,12 @@ static uint64_t answer_of(struct mimicd_instance *instance, const struct mimic_a
 	return access->owner == MIMICD_OWNER_DRIVER ? mimicd_trap_driver_answer(instance, access) : access->data;
 }
 
+static void park(struct mimicd_request *request)
+{
+	request->state = MIMICD_REQUEST_PARKED;
+	mimicd_bus_note_parked(request);
+}
+
 static int begin(struct mimicd_request *request, struct mimicd_bus_binding *binding,
 		 struct mimicd_owner *owner)
 {
@@ -71,7 +77,7 @@ static int begin(struct mimicd_request *request, struct mimicd_bus_binding *bind
 	if (mimicd_trap_access(&request->trap, &access) == MIMIC_DONE)
 		mimicd_bus_answer(request->bus, request->body.slot, 0, answer_of(instance, &access), -1);
 	else
-		request->state = MIMICD_REQUEST_PARKED;
+		park(request);
 	return 0;
 }
 

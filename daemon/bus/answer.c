@@ -5,12 +5,17 @@
  * Order in a slot: status, data, fd, then `answered` (release), then a full
  * fence, then waiter_sleeps is read. The kernel does it the other way round,
  * so one of the two sees the other.
+ *
+ * A daemon that can be recovered gives them after the commit of the step.
  */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/bus/internal.h"
+#include "daemon/bus/record.h"
 #include "daemon/engine/engine.h"
+#include "daemon/journal/journal.h"
 #include "daemon/loop/log.h"
 #include "mimic/lane.h"
 
@@ -50,17 +55,10 @@ static void answer_by_write(struct mimicd_bus *bus, uint32_t number, int status,
 		mimicd_bus_lose(bus, written < 0 ? (int)written : -EIO);
 }
 
-void mimicd_bus_answer(struct mimicd_bus *bus, uint32_t number, int status, uint64_t data, int fd)
+static void answer_by_slot(struct mimicd_bus *bus, uint32_t number, int status, uint64_t data, int fd)
 {
-	struct mimic_bus_slot *slot;
+	struct mimic_bus_slot *slot = &bus->slots[number];
 
-	if (bus->is_lost)
-		return;
-	if (!bus->header) {
-		answer_by_write(bus, number, status, data, fd);
-		return;
-	}
-	slot = &bus->slots[number];
 	__atomic_store_n(&slot->status, status, __ATOMIC_RELAXED);
 	__atomic_store_n(&slot->data, data, __ATOMIC_RELAXED);
 	__atomic_store_n(&slot->fd, fd, __ATOMIC_RELAXED);
@@ -75,4 +73,43 @@ void mimicd_bus_answer(struct mimicd_bus *bus, uint32_t number, int status, uint
 	 */
 	if (!bus->was_asleep && bus->current == (int)number)
 		mimicd_shard_note_crowded(&bus->engine->loop_shard);
+}
+
+void mimicd_bus_answer(struct mimicd_bus *bus, uint32_t number, int status, uint64_t data, int fd)
+{
+	if (bus->is_lost)
+		return;
+	if (bus->record)
+		mimicd_bus_note_answer(bus, number, status, data, fd);
+	else if (bus->header)
+		answer_by_slot(bus, number, status, data, fd);
+	else
+		answer_by_write(bus, number, status, data, fd);
+}
+
+bool mimicd_bus_answers_again(struct mimicd_bus *bus, uint32_t number)
+{
+	const struct mimicd_answer_record *record = mimicd_bus_last_answer(bus, number);
+
+	if (!record)
+		return false;
+	answer_by_slot(bus, number, record->status, record->data, -1);
+	return true;
+}
+
+void mimicd_bus_publish(void *context)
+{
+	struct mimicd_bus *bus = context;
+
+	for (unsigned int i = 0; i < bus->late_count; i++) {
+		const struct mimicd_late_answer *late = &bus->late[i];
+
+		mimicd_journal_place();
+		if (!bus->is_lost)
+			answer_by_slot(bus, late->slot, late->status, late->data, late->fd);
+		if (late->fd >= 0)
+			close(late->fd);
+	}
+	bus->late_count = 0;
+	mimicd_journal_place();
 }

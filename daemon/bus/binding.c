@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/bus/record.h"
 #include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/recording.h"
+#include "daemon/engine/step.h"
 
 /* --- threads ------------------------------------------------------------------- */
 
@@ -39,12 +41,23 @@ static void trace_thread(struct mimicd_instance *instance, const struct mimicd_o
 		MIMIC_TRACE(trace, thread, owner->number, 0, 0ull, 0u, owner->tid, 0ull);
 }
 
+static void add_thread(struct mimicd_bus_binding *binding, struct mimicd_trap_thread *thread, uint32_t number,
+		       struct mimicd_owner *owner)
+{
+	struct mimicd_trap_thread **link = thread_link(binding, number);
+
+	owner->traps++;
+	thread->number = number;
+	thread->owner = owner;
+	*link = thread;
+	mimicd_step_note_binding(&binding->binding);
+}
+
 struct mimicd_owner *mimicd_bus_binding_owner(struct mimicd_bus_binding *binding, uint32_t number,
 					      pid_t tid)
 {
 	struct mimicd_process *process = binding->binding.process;
-	struct mimicd_trap_thread **link = thread_link(binding, number);
-	struct mimicd_trap_thread *thread = *link;
+	struct mimicd_trap_thread *thread = *thread_link(binding, number);
 	struct mimicd_owner *owner;
 
 	if (thread)
@@ -64,11 +77,8 @@ struct mimicd_owner *mimicd_bus_binding_owner(struct mimicd_bus_binding *binding
 		free(thread);
 		return NULL;
 	}
-	owner->traps++;
 	trace_thread(binding->binding.instance, owner);
-	thread->number = number;
-	thread->owner = owner;
-	*link = thread;
+	add_thread(binding, thread, number, owner);
 	return owner;
 }
 
@@ -77,6 +87,7 @@ static void thread_free(struct mimicd_bus_binding *binding, struct mimicd_trap_t
 	struct mimicd_trap_thread *thread = *link;
 
 	*link = thread->next;
+	mimicd_step_note_binding(&binding->binding);
 	thread->owner->traps--;
 	mimicd_owner_free_unused(binding->binding.process, thread->owner);
 	free(thread);
@@ -110,15 +121,28 @@ struct mimicd_bus_binding *mimicd_bus_binding_find(struct mimicd_bus *bus, uint3
 	return binding;
 }
 
+static int map_memory_at(const struct mimicd_bus_function *function, void *address)
+{
+	const struct mimicd_bus *bus = function->bus;
+
+	return bus->ops->map_at(bus->fd, address, function->function.instance->device_memory.size,
+				MIMIC_BUS_MEMORY(function->device));
+}
+
+int mimicd_bus_binding_map_memory(struct mimicd_function *function, void *address)
+{
+	return map_memory_at((struct mimicd_bus_function *)function, address);
+}
+
 /* The device's memory is the bus's from now on, until mimicd_device_memory_close(). */
 static int map_memory(const struct mimicd_bus_function *function)
 {
 	const struct mimicd_device_memory *memory = &function->function.instance->device_memory;
-	const struct mimicd_bus *bus = function->bus;
 
-	if (!memory->base)
+	/* Of one that is taken over the model has to get its state before. */
+	if (!memory->base || function->bus->before)
 		return 0;
-	return bus->ops->map_at(bus->fd, memory->base, memory->size, MIMIC_BUS_MEMORY(function->device));
+	return map_memory_at(function, memory->base);
 }
 
 static void fill(struct mimicd_bus_binding *binding, struct mimicd_bus_function *function,
@@ -133,7 +157,8 @@ static void fill(struct mimicd_bus_binding *binding, struct mimicd_bus_function 
 	common->number = request->binding;
 	common->program = (struct mimicd_program){ .pid = request->pid, .uid = request->uid };
 	memcpy(common->program.name, request->program, sizeof(common->program.name) - 1);
-	if (function->function.instance->kind->jobs)
+	/* A daemon that can be recovered has no workers: the model moves rows. */
+	if (function->function.instance->kind->jobs && !binding->bus->record)
 		mimicd_window_job_port(&common->port, &binding->window);
 	else
 		mimicd_window_port(&common->port, &binding->window);
@@ -187,6 +212,31 @@ int mimicd_bus_binding_open(struct mimicd_bus_function *function, const struct m
 	return 0;
 }
 
+int mimicd_bus_binding_adopt(struct mimicd_bus_binding *binding, const struct mimicd_binding_record *record)
+{
+	struct mimicd_instance *instance = binding->binding.instance;
+
+	binding->binding.accesses = record->accesses;
+	for (unsigned int i = 0; i < instance->context_count; i++) {
+		if (record->contexts & 1ull << i)
+			instance->contexts[i].address_space = binding->binding.number;
+	}
+	for (uint64_t i = 0; i < record->threads; i++) {
+		const struct mimicd_trap_thread_record *one = &record->thread[i];
+		struct mimicd_trap_thread *thread = calloc(1, sizeof(*thread));
+		struct mimicd_owner *owner = NULL;
+
+		if (thread && !*thread_link(binding, one->number))
+			owner = mimicd_owner_adopt(binding->binding.process, one->owner, one->tid);
+		if (!owner) {
+			free(thread);
+			return -ENOMEM;
+		}
+		add_thread(binding, thread, one->number, owner);
+	}
+	return 0;
+}
+
 void mimicd_bus_binding_close(struct mimicd_bus_binding *binding)
 {
 	struct mimicd_instance *instance = binding->binding.instance;
@@ -194,6 +244,8 @@ void mimicd_bus_binding_close(struct mimicd_bus_binding *binding)
 	struct mimicd_bus_binding **link = &binding->bus->bindings;
 
 	mimicd_requests_withdraw(binding->bus, binding->number);
+	mimicd_journal_free(binding->record);
+	binding->bus->has_other_bindings = true;
 	mimicd_binding_close(&binding->binding);
 	for (unsigned int i = 0; i < MIMICD_THREAD_CHAINS; i++) {
 		while (binding->threads[i])
@@ -206,6 +258,11 @@ void mimicd_bus_binding_close(struct mimicd_bus_binding *binding)
 	*link = binding->next;
 	free(binding);
 	mimicd_process_free_unused(process);
+}
+
+void mimicd_bus_binding_lose(struct mimicd_binding *binding)
+{
+	mimicd_bus_binding_close((struct mimicd_bus_binding *)binding);
 }
 
 void mimicd_bus_bindings_close(struct mimicd_bus_function *function)

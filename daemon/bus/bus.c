@@ -8,6 +8,7 @@
 #include "daemon/bus/internal.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/instance.h"
+#include "daemon/journal/journal.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/probe.h"
 
@@ -52,22 +53,32 @@ static int register_all(struct mimicd_bus *bus)
 	return error;
 }
 
-static int set_up(struct mimicd_bus *bus)
+static int open_node(struct mimicd_bus *bus)
 {
 	const char *path = bus->options.path;
 	bool is_required = bus->options.kernel == MIMICD_KERNEL_REQUIRED;
-	struct mimic_bus_info info;
-	int error;
 
+	if (mimicd_bus_take_over(bus))
+		return 0;
 	bus->fd = bus->ops->open(path);
 	if (bus->fd == -ENOENT && !is_required)
 		return -ENOENT;
-	if (bus->fd < 0) {
-		mimicd_log(is_required ? MIMICD_LOG_ERROR : MIMICD_LOG_WARNING,
-			   "no devices in the kernel: cannot open %s: %s%s", path, strerror(-bus->fd),
-			   bus->fd == -ENOENT ? " (is mimic.ko loaded?)" : "");
-		return bus->fd;
-	}
+	if (bus->fd >= 0)
+		return 0;
+	mimicd_log(is_required ? MIMICD_LOG_ERROR : MIMICD_LOG_WARNING,
+		   "no devices in the kernel: cannot open %s: %s%s", path, strerror(-bus->fd),
+		   bus->fd == -ENOENT ? " (is mimic.ko loaded?)" : "");
+	return bus->fd;
+}
+
+static int set_up(struct mimicd_bus *bus)
+{
+	const char *path = bus->options.path;
+	struct mimic_bus_info info;
+	int error = open_node(bus);
+
+	if (error)
+		return error;
 	error = check_version(bus, &info, path);
 	/* Reading a page that is not present in a program is a SIGBUS that the probes recover from. */
 	if (!error)
@@ -80,8 +91,12 @@ static int set_up(struct mimicd_bus *bus)
 		mimicd_log(MIMICD_LOG_ERROR, "%s: no channel: %s", path, strerror(-error));
 		return error;
 	}
+	error = mimicd_bus_keep(bus);
+	if (error)
+		return error;
 	error = register_all(bus);
-	return is_required ? error : 0;
+	mimicd_bus_recover(bus);
+	return bus->options.kernel == MIMICD_KERNEL_REQUIRED ? error : 0;
 }
 
 static void free_bus(struct mimicd_bus *bus)
@@ -102,6 +117,7 @@ static void prepare(void *context)
 		return;
 	bus->is_cleared = true;
 	mimicd_bus_functions_forget(bus);
+	mimicd_bus_keep_end(bus);
 }
 
 static int add_device(void *context, struct mimicd_instance *instance)
@@ -117,6 +133,9 @@ static const struct mimicd_front_end_ops front_end_ops = {
 	.publish_cpu = mimicd_bus_publish_cpu,
 	.publish_sleep = mimicd_bus_publish_sleep,
 	.add_device = add_device,
+	.record = mimicd_bus_record,
+	.publish = mimicd_bus_publish,
+	.recovered = mimicd_bus_recovered,
 };
 
 static int start(struct mimicd_bus *bus)
@@ -146,6 +165,9 @@ int mimicd_bus_create(struct mimicd_bus **created, struct mimicd_engine *engine,
 	bus->engine = engine;
 	bus->options = *options;
 	bus->ops = options->ops ? options->ops : &mimicd_bus_system;
+	/* A request that read() has taken is nowhere when we are killed. */
+	if (mimicd_journal_is_on())
+		bus->options.channel = MIMICD_CHANNEL_URING;
 	bus->fd = -1;
 	bus->current = -1;
 	error = start(bus);
@@ -154,6 +176,7 @@ int mimicd_bus_create(struct mimicd_bus **created, struct mimicd_engine *engine,
 		return 0;
 	}
 	mimicd_bus_functions_forget(bus);
+	mimicd_bus_keep_end(bus);
 	free_bus(bus);
 	/* Not the node's own error: a path that is not there is no mistake of the caller here. */
 	return options->kernel == MIMICD_KERNEL_REQUIRED ? -ENOTCONN : 0;
@@ -163,6 +186,7 @@ void mimicd_bus_destroy(struct mimicd_bus *bus)
 {
 	if (!bus)
 		return;
+	mimicd_bus_keep_end(bus);
 	/* Nothing is answered: a process that waits learns from the closing of the node. */
 	bus->is_lost = true;
 	mimicd_bus_functions_forget(bus);

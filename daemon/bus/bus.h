@@ -13,6 +13,7 @@
  *   request.c    requests that wait
  *   binding.c    processes that have a device, and their threads
  *   window.c     their memory
+ *   keep.c, record.c, recover.c   the same of a daemon that is killed, for its successor
  *
  * The kernel is trusted. Addresses, values and times that a program chooses
  * reach the models as those of any access do.
@@ -67,6 +68,7 @@ struct mimicd_bus_options {
 	enum mimicd_kernel kernel;
 	enum mimicd_channel channel;
 	const char *path;			/* of the node */
+	unsigned int recovery_seconds;		/* of a daemon that can be recovered: how long programs wait for a successor */
 	const struct mimicd_bus_ops *ops;	/* NULL: the system's */
 };
 

@@ -3,6 +3,8 @@
 #include <errno.h>
 
 #include "daemon/bus/internal.h"
+#include "daemon/engine/engine.h"
+#include "daemon/engine/step.h"
 #include "libmimic/base/clock.h"
 
 #define WORDS (MIMIC_BUS_SLOTS / 64)
@@ -14,11 +16,33 @@ static void cancel(struct mimicd_bus *bus, uint32_t slot)
 	uint64_t bit = 1ull << slot % 64;
 
 	/* One that has been answered meanwhile: nothing is left to do. */
-	if (request->state != MIMICD_REQUEST_NONE)
+	if (request->state != MIMICD_REQUEST_NONE) {
 		mimicd_request_withdraw(request);
-	else if (bus->header && bus->slots[slot].request.kind == MIMIC_BUS_REQUEST_ACCESS &&
-		 __atomic_fetch_and(&bus->header->pending[slot / 64], ~bit, __ATOMIC_ACQUIRE) & bit)
+		return;
+	}
+	if (!bus->header || bus->slots[slot].request.kind != MIMIC_BUS_REQUEST_ACCESS ||
+	    !(__atomic_fetch_and(&bus->header->pending[slot / 64], ~bit, __ATOMIC_ACQUIRE) & bit))
+		return;
+	bus->serials[slot] = bus->slots[slot].serial;
+	if (!mimicd_bus_answers_again(bus, slot))
 		mimicd_bus_answer(bus, slot, MIMIC_BUS_TAKEN_BACK, 0, -1);
+}
+
+/* Each request is a step, whose answer is shown at its end. */
+static void serve(struct mimicd_bus *bus, uint32_t slot)
+{
+	struct mimic_bus_request body = bus->slots[slot].request;
+
+	body.slot = slot;
+	bus->serials[slot] = bus->slots[slot].serial;
+	if (mimicd_bus_answers_again(bus, slot))
+		return;
+	if (body.kind == MIMIC_BUS_REQUEST_ACCESS && !body.posted)
+		bus->current = (int)slot;
+	mimicd_bus_serve(bus, &body);
+	if (bus->record)
+		mimicd_step_commit(bus->engine);
+	bus->current = -1;
 }
 
 static bool take_slots(struct mimicd_bus *bus)
@@ -49,16 +73,8 @@ static bool take_slots(struct mimicd_bus *bus)
 			continue;
 		/* acquire: the requests are there before their bits */
 		bits = __atomic_exchange_n(&header->pending[word], 0, __ATOMIC_ACQUIRE);
-		for (; bits; bits &= bits - 1) {
-			uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
-			struct mimic_bus_request body = bus->slots[slot].request;
-
-			body.slot = slot;
-			if (body.kind == MIMIC_BUS_REQUEST_ACCESS && !body.posted)
-				bus->current = (int)slot;
-			mimicd_bus_serve(bus, &body);
-			bus->current = -1;
-		}
+		for (; bits; bits &= bits - 1)
+			serve(bus, word * 64 + (uint32_t)__builtin_ctzll(bits));
 		worked = true;
 	}
 	return worked;

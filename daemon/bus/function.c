@@ -60,6 +60,8 @@ static const struct mimicd_function_ops function_ops = {
 	.transport = "kernel",
 	.interrupt = raise_interrupt,
 	.remove = remove_function,
+	.map_memory = mimicd_bus_binding_map_memory,
+	.lose = mimicd_bus_binding_lose,
 };
 
 /* A daemon that was killed a moment ago may still have it: the kernel ends its io_uring later. */

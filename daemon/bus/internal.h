@@ -14,7 +14,10 @@
 #include "daemon/loop/timer.h"
 #include "mimic/bus.h"
 
+struct mimicd_answer_record;
+struct mimicd_binding_record;
 struct mimicd_bus_binding;
+struct mimicd_bus_record;
 
 /* A request that was taken and is not answered yet, by slot. */
 enum mimicd_request_state {
@@ -37,6 +40,14 @@ struct mimicd_bus_function {
 	struct mimicd_bus *bus;
 	struct mimicd_bus_function *next;
 	uint32_t device;		/* its number there */
+};
+
+/* An answer that is shown after the step's commit. */
+struct mimicd_late_answer {
+	uint32_t slot;
+	int status;
+	uint64_t data;
+	int fd;				/* a copy of ours; -1: none */
 };
 
 struct mimicd_bus {
@@ -66,6 +77,17 @@ struct mimicd_bus {
 	struct mimicd_bus_function *functions;
 	struct mimicd_bus_binding *bindings;
 	struct mimicd_process *processes;
+
+	/* The rest is of a daemon that can be recovered (keep.c). */
+	uint64_t kept;			/* the node's number in the store */
+	uint8_t token[MIMIC_BUS_TOKEN_SIZE];
+	const struct mimicd_bus_record *before;	/* the predecessor's, until all is taken over; NULL: there is none */
+	struct mimicd_bus_record *record;	/* in the window; NULL: it cannot be recovered */
+	bool has_other_bindings;	/* than the record's list */
+	bool lacks_memory;		/* for records, at the last step */
+	uint64_t serials[MIMIC_BUS_SLOTS];	/* of the requests that were taken last */
+	struct mimicd_late_answer late[MIMIC_BUS_SLOTS];	/* a slot has one at most */
+	unsigned int late_count;
 };
 
 static inline int mimicd_bus_ioctl(struct mimicd_bus *bus, unsigned long request, void *argument)
@@ -86,8 +108,38 @@ void mimicd_bus_publish_cpu(void *context, int cpu);
 
 /* The request of the slot is over. A descriptor (else -1) stays ours. */
 void mimicd_bus_answer(struct mimicd_bus *bus, uint32_t slot, int status, uint64_t data, int fd);
+/* The request that was taken from this slot is one that is done, by us or the daemon before: it is answered so again. */
+bool mimicd_bus_answers_again(struct mimicd_bus *bus, uint32_t slot);
+/* As those of struct mimicd_front_end_ops; the context is the bus. */
+void mimicd_bus_publish(void *context);
 /* The node failed. Bindings are closed when it is safe. */
 void mimicd_bus_lose(struct mimicd_bus *bus, int error);
+
+/* --- keep.c ------------------------------------------------------------------------ */
+
+/* true: the node is the one that the daemon before had. Else none is open, and a log line says what programs lose. */
+bool mimicd_bus_take_over(struct mimicd_bus *bus);
+/* Before devices are registered: all waits for a successor when we are killed. 0 or -errno, with a log line. */
+int mimicd_bus_keep(struct mimicd_bus *bus);
+/* There will be no successor. */
+void mimicd_bus_keep_end(struct mimicd_bus *bus);
+
+/* --- record.c, of a daemon that can be recovered ------------------------------------ */
+
+void mimicd_bus_note_answer(struct mimicd_bus *bus, uint32_t slot, int status, uint64_t data, int fd);
+/* The access waits in the model from now on. */
+void mimicd_bus_note_parked(const struct mimicd_request *request);
+/* Of the request that was taken from the slot; NULL: it is not done. */
+const struct mimicd_answer_record *mimicd_bus_last_answer(const struct mimicd_bus *bus, uint32_t slot);
+/* As that of struct mimicd_front_end_ops; the context is the bus. */
+void mimicd_bus_record(void *context);
+
+/* --- recover.c ---------------------------------------------------------------------- */
+
+/* When devices are registered: the bindings of the daemon before. Their models have no state yet. */
+void mimicd_bus_recover(struct mimicd_bus *bus);
+/* As that of struct mimicd_front_end_ops; the context is the bus. */
+void mimicd_bus_recovered(void *context);
 
 /* --- function.c -------------------------------------------------------------------- */
 

@@ -70,6 +70,18 @@ static void go_on_with_packet(struct mimicd_session *session, const struct mimic
 	mimicd_packet_put_off(session, &packet);
 }
 
+/* One that came by a driver's node (docs/bus.md) goes on if its process still has a device by one. */
+static int join_process(struct mimicd_client *client, const struct mimicd_client_record *record)
+{
+	if (!record->process)
+		return 0;
+	client->process = mimicd_process_find(client->engine, record->process);
+	if (!client->process)
+		return -ENODEV;
+	client->process->clients++;
+	return 0;
+}
+
 static int take_over(struct mimicd_clients *clients, struct mimicd_session_record *record)
 {
 	uint64_t number = record->client.number;
@@ -95,7 +107,9 @@ static int take_over(struct mimicd_clients *clients, struct mimicd_session_recor
 	memcpy(session->reply, record->reply, sizeof(session->reply));
 	session->was_put_off = record->was_put_off;
 	go_on_with_packet(session, record);
-	error = mimicd_recover_client(&session->client, &record->client);
+	error = join_process(&session->client, &record->client);
+	if (!error)
+		error = mimicd_recover_client(&session->client, &record->client);
 	if (error)
 		mimicd_client_break(&session->client, "its devices or its memory cannot be taken over: %s", strerror(-error));
 	return 0;
@@ -127,7 +141,7 @@ int mimicd_clients_recover(struct mimicd_clients *clients)
 	unsigned int count = 0;
 	int error = 0;
 
-	predecessor->has_lost_programs = root && root->clients && !list;
+	predecessor->has_lost_programs |= root && root->clients && !list;
 	for (uint64_t i = 0; list && i < list->count; i++) {
 		if (recover_one(clients, list->session[i]))
 			count++;

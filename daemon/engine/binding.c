@@ -3,7 +3,9 @@
 
 #include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/memory_journal.h"
 #include "daemon/engine/restored.h"
+#include "daemon/engine/step.h"
 #include "daemon/engine/trace.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
@@ -21,6 +23,8 @@ bool mimicd_binding_attach(struct mimicd_instance *instance, unsigned int contex
 		return true;
 	for (; client; client = client->next)
 		mimicd_client_detach_context(client, instance, context);
+	for (struct mimicd_binding *binding = instance->binding; binding; binding = binding->next_on_device)
+		mimicd_step_note_binding(binding);
 	instance->contexts[context].address_space =
 		mimicd_instance_find_binding(instance, address_space) ? address_space : 0;
 	return true;
@@ -43,8 +47,12 @@ static void enter_device(struct mimicd_binding *binding)
 		link = &(*link)->next_on_device;
 	binding->next_on_device = NULL;
 	*link = binding;
-	if (!instance->kind->contexts)
+	if (!instance->kind->contexts) {
 		instance->memory.port = &binding->port;
+		instance->memory.binding = binding->number;
+	}
+	binding->slot = (struct mimicd_memory_slot){ .port = &binding->port, .binding = binding->number };
+	mimicd_memory_journal_port(&binding->logged_port, &binding->slot);
 }
 
 int mimicd_binding_open(struct mimicd_binding *binding)
@@ -59,6 +67,7 @@ int mimicd_binding_open(struct mimicd_binding *binding)
 	binding->next = instance->engine->bindings;
 	instance->engine->bindings = binding;
 	enter_device(binding);
+	mimicd_step_note_binding(binding);
 	mimicd_restored_wake_bound(instance);
 	mimicd_trace_bound(instance, binding->program.pid);
 	mimicd_log(MIMICD_LOG_DEBUG, "process %d (%s) opened %s through the %s", (int)binding->program.pid,
@@ -117,6 +126,7 @@ void mimicd_binding_close(struct mimicd_binding *binding)
 	struct mimicd_instance *instance = binding->instance;
 	struct mimicd_binding **link = &instance->engine->bindings;
 
+	mimicd_step_note_binding(binding);
 	binding->process->bindings--;
 	leave_clients(binding);
 	power_on(instance, binding);

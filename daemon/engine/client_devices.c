@@ -438,12 +438,49 @@ int mimicd_client_give(struct mimicd_client *client, uint32_t number, struct mim
 	return 0;
 }
 
-/* No other client has it already. */
-static bool has_room_for_adopted(const struct mimicd_instance *instance, uint32_t context)
+/* No other client has it already; of a bound process: the process still has it. */
+static bool has_room_for_adopted(const struct mimicd_client *client, const struct mimicd_instance *instance,
+				 uint32_t context)
 {
+	const struct mimicd_binding *binding = instance->kind->contexts ?
+		mimicd_instance_context_binding(instance, context) : instance->binding;
+
+	if (instance->kind->contexts && context >= instance->context_count)
+		return false;
+	if (client->process && !instance->is_private)
+		return binding && binding->process == client->process;
+	if (mimicd_instance_is_bound(instance))
+		return false;
 	if (!instance->kind->contexts)
 		return !instance->client;
 	return context < instance->context_count && !instance->contexts[context].client;
+}
+
+static void fill_adopted(struct mimicd_client *client, struct mimicd_device_slot *slot,
+			 const struct mimicd_adopted_slot *adopted)
+{
+	struct mimicd_instance *instance = adopted->instance;
+	/* The client's process has it, and not the client. */
+	bool is_bound = mimicd_instance_is_bound(instance);
+
+	if (instance->kind->contexts) {
+		struct mimicd_context *context = &instance->contexts[adopted->context];
+
+		fill_context(slot, instance, adopted->context);
+		if (is_bound)
+			return;
+		context->client = client;
+		context->address_space = adopted->address_space;
+		context->memory.memory = &client->memory;
+	} else {
+		fill_slot(slot, instance);
+		if (is_bound)
+			return;
+		instance->client = client;
+		instance->memory.memory = &client->memory;
+		client->private_devices += instance->is_private;
+	}
+	mimicd_placement_of_device(instance);
 }
 
 int mimicd_client_adopt(struct mimicd_client *client, const struct mimicd_adopted_slot *adopted)
@@ -453,26 +490,13 @@ int mimicd_client_adopt(struct mimicd_client *client, const struct mimicd_adopte
 	int error;
 
 	if (slot->instance || slot->closed || slot->lost || slot->closing ||
-	    (instance && !has_room_for_adopted(instance, adopted->context)))
+	    (instance && !has_room_for_adopted(client, instance, adopted->context)))
 		return -EINVAL;
 	error = instance ? mimicd_quota_take(client->user, MIMICD_QUOTA_devices, 1) : 0;
 	if (error)
 		return error;
-	if (instance && instance->kind->contexts) {
-		struct mimicd_context *context = &instance->contexts[adopted->context];
-
-		context->client = client;
-		context->address_space = adopted->address_space;
-		context->memory.memory = &client->memory;
-		fill_context(slot, instance, adopted->context);
-		mimicd_placement_of_device(instance);
-	} else if (instance) {
-		instance->client = client;
-		instance->memory.memory = &client->memory;
-		fill_slot(slot, instance);
-		client->private_devices += instance->is_private;
-		mimicd_placement_of_device(instance);
-	}
+	if (instance)
+		fill_adopted(client, slot, adopted);
 	slot->opens = adopted->opens;
 	slot->closed = adopted->closed;
 	slot->closing = adopted->closing;

@@ -114,7 +114,9 @@ static const struct mimic_memory *memory_of(void *context, uint64_t address_spac
 	if (mimicd_instance_is_bound(instance)) {
 		const struct mimicd_binding *binding = mimicd_instance_find_binding(instance, address_space);
 
-		return binding ? &binding->port : NULL;
+		if (!binding)
+			return NULL;
+		return mimicd_journal_is_on() ? &binding->logged_port : &binding->port;
 	}
 	if (instance->is_restoring)
 		return &instance->contexts[0].port;

@@ -99,7 +99,8 @@ struct mimicd_engine {
 	const struct mimicd_recorder *recorder;	/* NULL: it cannot be, or not yet */
 	void *recorder_context;
 	struct mimicd_lane *changed_lanes;
-	bool has_changed;		/* clients or devices differ from their records */
+	bool has_changed;		/* clients, bindings or devices differ from their records */
+	bool has_answers;		/* of front ends, that are shown after the commit */
 };
 
 /*

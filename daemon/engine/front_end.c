@@ -62,3 +62,27 @@ int mimicd_front_ends_add_device(struct mimicd_engine *engine, struct mimicd_ins
 	}
 	return error;
 }
+
+void mimicd_front_ends_record(struct mimicd_engine *engine)
+{
+	for (struct mimicd_front_end *front_end = engine->front_ends; front_end; front_end = front_end->next) {
+		if (front_end->ops->record)
+			front_end->ops->record(front_end->context);
+	}
+}
+
+void mimicd_front_ends_publish(struct mimicd_engine *engine)
+{
+	for (struct mimicd_front_end *front_end = engine->front_ends; front_end; front_end = front_end->next) {
+		if (front_end->ops->publish)
+			front_end->ops->publish(front_end->context);
+	}
+}
+
+void mimicd_front_ends_recovered(struct mimicd_engine *engine)
+{
+	for (struct mimicd_front_end *front_end = engine->front_ends; front_end; front_end = front_end->next) {
+		if (front_end->ops->recovered)
+			front_end->ops->recovered(front_end->context);
+	}
+}

@@ -35,6 +35,12 @@ struct mimicd_front_end_ops {
 	 * which it asks for them (docs/protocol.md), the caller's to hand on.
 	 */
 	int (*connect)(void *context, const struct mimicd_binding *binding, int *fd);
+	/* Of a daemon that can be recovered (step.h): writes records anew that have changed. */
+	void (*record)(void *context);
+	/* The step is committed: its answers are shown. */
+	void (*publish)(void *context);
+	/* All models have their states again; what comes now is committed with the takeover (recover.h). */
+	void (*recovered)(void *context);
 };
 
 struct mimicd_front_end {
@@ -54,5 +60,9 @@ bool mimicd_front_ends_have_bus(const struct mimicd_engine *engine);
 int mimicd_front_ends_add_device(struct mimicd_engine *engine, struct mimicd_instance *instance);
 /* By the front end that can. -EOPNOTSUPP: none; -EMFILE, -ENOMEM, -ESRCH. */
 int mimicd_front_ends_connect(struct mimicd_engine *engine, const struct mimicd_binding *binding, int *fd);
+/* Calls these of all front ends that have them. */
+void mimicd_front_ends_record(struct mimicd_engine *engine);
+void mimicd_front_ends_publish(struct mimicd_engine *engine);
+void mimicd_front_ends_recovered(struct mimicd_engine *engine);
 
 #endif

@@ -3,10 +3,12 @@
 #ifndef MIMICD_FUNCTION_H
 #define MIMICD_FUNCTION_H
 
+#include "daemon/engine/memory.h"
 #include "daemon/engine/process.h"
 #include "daemon/engine/program.h"
 #include "devices/model.h"
 
+struct mimicd_binding;
 struct mimicd_function;
 struct mimicd_instance;
 
@@ -19,6 +21,13 @@ struct mimicd_function_ops {
 	 * that wait in it are answered. The function is gone then.
 	 */
 	void (*remove)(struct mimicd_function *function);
+	/*
+	 * The rest is of a bus whose devices can be recovered; else NULL. Maps the device's memory, as the process that
+	 * has it sees it, at this address in place of what is there. 0 or -errno.
+	 */
+	int (*map_memory)(struct mimicd_function *function, void *address);
+	/* The process has the device no more: further accesses of it fail. The binding is gone then. */
+	void (*lose)(struct mimicd_binding *binding);
 };
 
 /* A device as a bus outside shows it to its function driver, to which its interrupts go. */
@@ -45,6 +54,11 @@ struct mimicd_binding {
 	struct mimicd_binding *next_on_device;	/* of instance->binding */
 	struct mimicd_instance *instance;
 	uint64_t accesses;		/* trapped ones, for `mimic list` */
+
+	/* The rest is of a daemon that can be recovered: the same memory, with a log of what is changed there. */
+	struct mimicd_memory_slot slot;
+	struct mimic_memory logged_port;
+	bool has_changed;		/* it differs from its record (step.h) */
 };
 
 #endif

@@ -65,6 +65,12 @@ void mimicd_keep_drop(enum mimicd_kept_kind kind, uint64_t number, uint64_t part
 	kept.dropped[kept.dropped_count++] = name_of(kind, number, part);
 }
 
+void mimicd_keep_end(enum mimicd_kept_kind kind, uint64_t number, uint64_t part)
+{
+	if (number && (mimicd_journal_is_on() || kept.stored))
+		mimicd_store_drop(name_of(kind, number, part).text);
+}
+
 void mimicd_keep_commit(void)
 {
 	while (kept.dropped_count) {

@@ -23,7 +23,8 @@ struct mimicd_stored;
 	_(RANGE, "range", "memory that a client shares") \
 	_(EVENT, "event", "an eventfd for a device's events") \
 	_(MEMORY, "memory", "a device's own memory, of the program that has it") \
-	_(PACKET, "packet", "a descriptor of a client's message that is put off")
+	_(PACKET, "packet", "a descriptor of a client's message that is put off") \
+	_(BUS, "bus", "our end of the kernel's bus")
 
 enum mimicd_kept_kind {
 #define _(name, text, meaning) MIMICD_KEEP_##name,
@@ -42,6 +43,8 @@ int mimicd_keep(enum mimicd_kept_kind kind, uint64_t *number, uint64_t part, int
  * nothing.
  */
 void mimicd_keep_drop(enum mimicd_kept_kind kind, uint64_t number, uint64_t part);
+/* The same at once: no step needs it, and it is not to outlive us. */
+void mimicd_keep_end(enum mimicd_kept_kind kind, uint64_t number, uint64_t part);
 /* The step is committed. */
 void mimicd_keep_commit(void);
 

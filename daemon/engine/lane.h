@@ -27,7 +27,8 @@ struct mimicd_lane_place {
 int mimicd_lane_create_in(struct mimicd_client *client, uint32_t thread, uint32_t level,
 			  const struct mimicd_lane_place *place, struct mimicd_lane **lane);
 /* A thread, and a lane in that file, as the daemon before had them (recover.h). The file is the lane's afterwards. */
-int mimicd_thread_adopt(struct mimicd_client *client, uint32_t number, uint64_t owner);
+struct mimicd_thread_record;
+int mimicd_thread_adopt(struct mimicd_client *client, const struct mimicd_thread_record *record);
 struct mimicd_lane_record;
 int mimicd_lane_adopt(struct mimicd_client *client, uint32_t thread, uint32_t level, uint32_t number, int fd,
 		      const struct mimicd_lane_record *record);

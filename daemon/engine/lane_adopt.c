@@ -11,12 +11,32 @@
 #include "daemon/engine/keep.h"
 #include "daemon/engine/lane.h"
 #include "daemon/engine/placement.h"
+#include "daemon/engine/record.h"
 #include "daemon/engine/step.h"
 #include "daemon/engine/turn.h"
 
-int mimicd_thread_adopt(struct mimicd_client *client, uint32_t number, uint64_t owner)
+/* The owner of a thread whose process has devices by a driver: its traps may have it, too. */
+static int adopt_owner(const struct mimicd_client *client, struct mimicd_thread *thread,
+		       const struct mimicd_thread_record *record)
 {
+	if (!client->process)
+		return record->bound ? -EINVAL : 0;
+	thread->bound = mimicd_owner_adopt(client->process, record->bound, (pid_t)record->tid);
+	if (!thread->bound)
+		return -ENOMEM;
+	if (thread->bound->thread) {
+		thread->bound = NULL;
+		return -EINVAL;
+	}
+	thread->bound->thread = thread;
+	return 0;
+}
+
+int mimicd_thread_adopt(struct mimicd_client *client, const struct mimicd_thread_record *record)
+{
+	uint32_t number = record->number;
 	struct mimicd_thread *thread;
+	int error;
 
 	if (!number || number > MIMIC_SESSION_THREADS || client->threads[number])
 		return -EINVAL;
@@ -24,7 +44,12 @@ int mimicd_thread_adopt(struct mimicd_client *client, uint32_t number, uint64_t 
 	if (!thread)
 		return -ENOMEM;
 	thread->number = number;
-	thread->owner = owner;
+	thread->owner = record->owner;
+	error = adopt_owner(client, thread, record);
+	if (error) {
+		free(thread);
+		return error;
+	}
 	client->threads[number] = thread;
 	return 0;
 }

@@ -104,6 +104,7 @@ struct mimicd_ahead {
 struct mimicd_memory_slot {
 	struct mimicd_memory *memory;	/* of a client */
 	const struct mimic_memory *port;	/* instead: a front end's own way to a program's memory */
+	uint64_t binding;	/* then: the number of the program's binding */
 	struct mimicd_ahead *ahead;	/* NULL: there was no need yet */
 	const char *device;	/* its name, for the journal; NULL: a context's */
 	bool is_of_jobs;	/* threads beside the engine's use it */

@@ -24,6 +24,8 @@ static const struct mimic_memory *plain(void)
 
 static uint64_t client_of(const struct mimicd_memory_slot *slot)
 {
+	if (slot->port)
+		return slot->binding | MIMICD_UNDO_OF_BINDING;
 	return slot->memory ? slot->memory->client : 0;
 }
 

@@ -5,6 +5,9 @@
 
 #include "daemon/engine/memory.h"
 
+/* In an entry of the log: its client is the number of a binding. */
+#define MIMICD_UNDO_OF_BINDING (1ull << 63)
+
 /* As mimicd_memory_port(). */
 void mimicd_memory_journal_port(struct mimic_memory *port, struct mimicd_memory_slot *slot);
 

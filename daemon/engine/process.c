@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "daemon/engine/engine.h"
+#include "daemon/engine/function.h"
 
 /* --- owners ----------------------------------------------------------------- */
 
@@ -12,20 +13,38 @@ static struct mimicd_owner **chain_of(struct mimicd_process *process, uint64_t n
 	return &process->owners[(number >> MIMICD_OWNER_SHIFT) % MIMICD_THREAD_CHAINS];
 }
 
-struct mimicd_owner *mimicd_owner_create(struct mimicd_engine *engine, struct mimicd_process *process,
-					 pid_t tid)
+static struct mimicd_owner *create(struct mimicd_process *process, uint64_t number, pid_t tid)
 {
 	struct mimicd_owner *owner = calloc(1, sizeof(*owner));
-	struct mimicd_owner **chain;
+	struct mimicd_owner **chain = chain_of(process, number);
 
 	if (!owner)
 		return NULL;
-	/* The low bits are a thread's number at its client; here there is none. */
-	owner->number = ++engine->last_owner << MIMICD_OWNER_SHIFT;
+	owner->number = number;
 	owner->tid = tid;
-	chain = chain_of(process, owner->number);
 	owner->next = *chain;
 	*chain = owner;
+	return owner;
+}
+
+struct mimicd_owner *mimicd_owner_create(struct mimicd_engine *engine, struct mimicd_process *process,
+					 pid_t tid)
+{
+	/* The low bits are a thread's number at its client; here there is none. */
+	return create(process, ++engine->last_owner << MIMICD_OWNER_SHIFT, tid);
+}
+
+struct mimicd_owner *mimicd_owner_adopt(struct mimicd_process *process, uint64_t number, pid_t tid)
+{
+	struct mimicd_owner *owner = *chain_of(process, number);
+
+	while (owner && owner->number != number)
+		owner = owner->next;
+	if (!owner)
+		return create(process, number, tid);
+	/* One of its records is older than the end of the thread that had this tid. */
+	if (!tid)
+		owner->tid = 0;
 	return owner;
 }
 
@@ -70,6 +89,15 @@ struct mimicd_process *mimicd_process_get(struct mimicd_process **list, uint32_t
 	process->next = *list;
 	*list = process;
 	return process;
+}
+
+struct mimicd_process *mimicd_process_find(const struct mimicd_engine *engine, uint32_t number)
+{
+	const struct mimicd_binding *binding = engine->bindings;
+
+	while (binding && binding->process->number != number)
+		binding = binding->next;
+	return binding ? binding->process : NULL;
 }
 
 void mimicd_process_free_unused(struct mimicd_process *process)

@@ -38,12 +38,16 @@ struct mimicd_process {
 
 /* The one of that number in the list, made if there is none. NULL: no memory. */
 struct mimicd_process *mimicd_process_get(struct mimicd_process **list, uint32_t number);
+/* The one of that number that has a binding. NULL: there is none. */
+struct mimicd_process *mimicd_process_find(const struct mimicd_engine *engine, uint32_t number);
 /* Frees it, if it has neither bindings nor clients. */
 void mimicd_process_free_unused(struct mimicd_process *process);
 
 /* NULL: no memory. */
 struct mimicd_owner *mimicd_owner_create(struct mimicd_engine *engine, struct mimicd_process *process,
 					 pid_t tid);
+/* One that the daemon before had, by its number; it may be there already. NULL: no memory. */
+struct mimicd_owner *mimicd_owner_adopt(struct mimicd_process *process, uint64_t number, pid_t tid);
 /* NULL: none is known by this number in our pid namespace. */
 struct mimicd_owner *mimicd_owner_of_tid(struct mimicd_process *process, pid_t tid);
 /* Frees it, if it has neither traps nor lanes. */

@@ -18,7 +18,7 @@ static void fill_device(const struct mimicd_instance *instance, struct mimicd_de
 	strncpy(record->kind, instance->kind->name, sizeof(record->kind) - 1);
 	record->number = instance->index;
 	record->is_private = instance->is_private;
-	record->is_held = instance->client != NULL;
+	record->is_held = instance->client || instance->binding;
 	record->client = owner_of_private(instance);
 	record->model = instance->model;
 	record->memory = instance->device_memory.base;
@@ -147,6 +147,17 @@ static void fill_slots(const struct mimicd_client *client, struct mimicd_slot_re
 	}
 }
 
+static struct mimicd_thread_record record_of(const struct mimicd_thread *thread)
+{
+	return (struct mimicd_thread_record){
+		.number = thread->number,
+		.gone = thread->gone,
+		.owner = thread->owner,
+		.bound = thread->bound ? thread->bound->number : 0,
+		.tid = thread->bound ? thread->bound->tid : 0,
+	};
+}
+
 void mimicd_client_record_fill(const struct mimicd_client *client, struct mimicd_client_record *record)
 {
 	struct mimicd_client_arrays arrays;
@@ -156,6 +167,7 @@ void mimicd_client_record_fill(const struct mimicd_client *client, struct mimicd
 		.last_lane = client->last_lane,
 		.is_shown = client->is_shown,
 		.commands = client->commands,
+		.process = client->process ? client->process->number : 0,
 	};
 	count(client, record);
 	mimicd_client_record_arrays(record, &arrays);
@@ -164,7 +176,7 @@ void mimicd_client_record_fill(const struct mimicd_client *client, struct mimicd
 		const struct mimicd_thread *thread = client->threads[i];
 
 		if (thread)
-			*arrays.threads++ = (struct mimicd_thread_record){ thread->number, thread->gone, thread->owner };
+			*arrays.threads++ = record_of(thread);
 	}
 	for (const struct mimicd_lane *lane = client->lanes; lane; lane = lane->next)
 		*arrays.lanes++ = (struct mimicd_lane_place_record){

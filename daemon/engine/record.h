@@ -14,12 +14,12 @@ struct mimicd_device_record {
 	char kind[MIMIC_KIND_MAX];
 	uint32_t number;
 	uint32_t is_private;
-	uint32_t is_held;	/* a program has it whole */
+	uint32_t is_held;	/* a program has it whole, or by a driver */
 	uint64_t client;	/* that has a private one; 0: it is not private */
 	struct mimic_model *model;
 	void *memory;		/* the device's own, where it was mapped; NULL: it has none */
 	uint64_t memory_size;
-	uint64_t memory_kept;	/* 0: no program has it, so it is not in a file */
+	uint64_t memory_kept;	/* 0: no program has it, so it is not in a file, or it is a bus's */
 	uint64_t events;	/* that an eventfd is to be told */
 	uint64_t event_kept;
 };
@@ -45,6 +45,8 @@ struct mimicd_thread_record {
 	uint32_t number;
 	uint32_t gone;
 	uint64_t owner;
+	uint64_t bound;		/* of a process that has devices by a driver: the number of the thread's owner; else 0 */
+	int64_t tid;		/* this owner's */
 };
 
 struct mimicd_lane_place_record {
@@ -62,6 +64,8 @@ struct mimicd_client_record {
 	uint32_t last_lane;
 	uint32_t is_shown;
 	uint64_t commands;
+	uint32_t process;	/* that has its devices by a driver; 0: none */
+	uint32_t reserved;
 	uint32_t slots, threads, lanes, ranges;
 };
 
@@ -71,6 +75,7 @@ struct mimicd_root_record {
 	uint64_t last_address_space;
 	struct mimicd_devices_record *devices;
 	void *clients;		/* a list of the front end's */
+	void *bus;		/* the same of the kernel's bus; NULL: it is on none */
 };
 
 /* Bytes of a client's record with its arrays. */

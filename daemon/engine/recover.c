@@ -11,10 +11,12 @@
 
 #include "daemon/engine/device.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/front_end.h"
 #include "daemon/engine/instance.h"
 #include "daemon/engine/keep.h"
 #include "daemon/engine/lane.h"
 #include "daemon/engine/leave.h"
+#include "daemon/engine/memory_journal.h"
 #include "daemon/engine/origin.h"
 #include "daemon/engine/record_check.h"
 #include "daemon/loop/log.h"
@@ -173,12 +175,21 @@ static struct mimicd_instance *find_device(const struct mimicd_engine *engine,
 	return instance;
 }
 
-/* Where the predecessor's model had it, so that its model can be read, and changes of it be undone. 0 or -errno. */
-static int map_old_memory(const struct mimicd_device_record *record, int *fd)
+/* Of the process that has it by a driver. NULL: none has. */
+static struct mimicd_function *function_of(const struct mimicd_instance *instance)
 {
+	return instance && instance->binding ? instance->binding->function : NULL;
+}
+
+/* Where the predecessor's model had it, so that its model can be read, and changes of it be undone. 0 or -errno. */
+static int map_old_memory(const struct mimicd_engine *engine, const struct mimicd_device_record *record, int *fd)
+{
+	struct mimicd_function *function = function_of(find_device(engine, record));
 	const int flags = MAP_SHARED | MAP_FIXED;
 	struct stat status;
 
+	if (record->memory && function)
+		return function->ops->map_memory(function, record->memory);
 	/* Of a device that no program has it was anonymous memory, which is gone: zeros, as after power-on. */
 	if (!record->memory || !record->memory_kept)
 		return 0;
@@ -244,6 +255,8 @@ static int restore(struct mimicd_engine *engine, struct mimicd_instance *instanc
 		close(memory_fd);
 	else if (memory_fd >= 0)
 		memory->kept = record->memory_kept;
+	else if (!error && memory->base && function_of(instance))
+		error = function_of(instance)->ops->map_memory(function_of(instance), memory->base);
 	if (!error)
 		error = restore_events(instance, record);
 	engine->loop_shard.busy = true;
@@ -255,6 +268,8 @@ static void lose(struct mimicd_engine *engine, struct mimicd_instance *instance)
 {
 	for (struct mimicd_client *client = engine->clients; client; client = client->next)
 		mimicd_client_lose(client, instance);
+	while (instance->binding)
+		instance->binding->function->ops->lose(instance->binding);
 }
 
 /*
@@ -266,10 +281,10 @@ static void clear_lost(struct mimicd_instance *instance, const struct mimicd_dev
 	const struct mimic_contexts *contexts = instance->kind->contexts;
 
 	for (unsigned int i = 0; i < instance->context_count; i++) {
-		if (!instance->contexts[i].client)
+		if (!instance->contexts[i].client && !mimicd_instance_context_binding(instance, i))
 			contexts->attach(instance->model, i, 0, mimic_now());
 	}
-	if (!contexts && record->is_held && !instance->client)
+	if (!contexts && record->is_held && !instance->client && !instance->binding)
 		mimicd_device_leave(instance, false);
 }
 
@@ -311,17 +326,24 @@ static struct mimicd_client *find_client(const struct mimicd_engine *engine, uin
 /* Bytes of a row, as devices write them. */
 #define ROW_BYTES 64u
 
+static bool write_row(const struct mimic_memory *port, const struct mimicd_undo_entry *entry, const void *bytes)
+{
+	char row[ROW_BYTES] = { 0 };
+
+	if (!entry->size || entry->size > sizeof(row))
+		return false;
+	memcpy(row, bytes, entry->size);
+	return port->write_rows(port->context, &entry->address, 1, entry->size, row) == 1;
+}
+
 /* The step is done once more, and has to read the same bytes. */
 static void put_back(struct mimicd_client *client, const struct mimicd_undo_entry *entry, const void *bytes)
 {
 	struct mimicd_memory_slot slot = { .memory = &client->memory };
 	struct mimic_memory port;
-	char row[ROW_BYTES] = { 0 };
-	bool is_row = entry->size && entry->size <= sizeof(row);
 
-	memcpy(row, bytes, is_row ? entry->size : 0);
 	mimicd_memory_port(&port, &slot);
-	if (!is_row || port.write_rows(&slot, &entry->address, 1, entry->size, row) != 1)
+	if (!write_row(&port, entry, bytes))
 		mimicd_log_of(client->program.uid, MIMICD_LOG_WARNING,
 			      "recovery: %u bytes at 0x%llx of process %d (%s) cannot be put back: a device may "
 			      "read its own results there as input", entry->size, (unsigned long long)entry->address, (int)client->program.pid,
@@ -358,12 +380,37 @@ static void give_up_atomic(struct mimicd_client *client, const struct mimicd_und
 	}
 }
 
+/* Of a process that has devices by a driver, and loses one. */
+static void lose_binding(struct mimicd_binding *binding, uint64_t address, const char *reason)
+{
+	mimicd_log_of(binding->program.uid, MIMICD_LOG_WARNING, "recovery: process %d (%s) loses %s: at 0x%llx %s",
+		      (int)binding->program.pid, binding->program.name, binding->instance->name,
+		      (unsigned long long)address, reason);
+	binding->function->ops->lose(binding);
+}
+
+static void undo_of_binding(struct mimicd_engine *engine, const struct mimicd_undo_entry *entry, const void *bytes)
+{
+	struct mimicd_binding *binding = engine->bindings;
+
+	while (binding && (binding->number | MIMICD_UNDO_OF_BINDING) != entry->client)
+		binding = binding->next;
+	if (!binding)
+		return;
+	if (entry->kind == MIMICD_UNDO_ATOMIC)
+		lose_binding(binding, entry->address, "an atomic operation may have been done or not");
+	else if (entry->kind == MIMICD_UNDO_CLIENT && !write_row(&binding->port, entry, bytes))
+		lose_binding(binding, entry->address, "bytes that it had written cannot be put back");
+}
+
 static void undo_of_client(void *context, const struct mimicd_undo_entry *entry, const void *bytes)
 {
 	struct mimicd_engine *engine = context;
 	struct mimicd_client *client = entry->client ? find_client(engine, entry->client) : NULL;
 
-	if (client && entry->kind == MIMICD_UNDO_CLIENT)
+	if (entry->client & MIMICD_UNDO_OF_BINDING)
+		undo_of_binding(engine, entry, bytes);
+	else if (client && entry->kind == MIMICD_UNDO_CLIENT)
 		put_back(client, entry, bytes);
 	else if (client && entry->kind == MIMICD_UNDO_ATOMIC)
 		give_up_atomic(client, entry, bytes);
@@ -449,7 +496,7 @@ int mimicd_recover_client(struct mimicd_client *client, struct mimicd_client_rec
 	for (uint32_t i = 0; !error && i < record->slots; i++)
 		error = recover_slot(client, &arrays.slots[i]);
 	for (uint32_t i = 0; !error && i < record->threads; i++)
-		error = mimicd_thread_adopt(client, arrays.threads[i].number, arrays.threads[i].owner);
+		error = mimicd_thread_adopt(client, &arrays.threads[i]);
 	/* The record has them in the list's order, the newest first. */
 	for (uint32_t i = record->lanes; !error && i-- > 0;)
 		error = recover_lane(client, &arrays.lanes[i]);
@@ -471,7 +518,7 @@ int mimicd_recover_models(struct mimicd_engine *engine)
 		return complain("no memory to take devices over", -ENOMEM);
 	for (uint64_t i = 0; i < devices->count; i++) {
 		memory[i].fd = -1;
-		memory[i].error = map_old_memory(&devices->device[i], &memory[i].fd);
+		memory[i].error = map_old_memory(engine, &devices->device[i], &memory[i].fd);
 	}
 	mimicd_journal_undo_files(&engine->predecessor->left);
 	for (uint64_t i = 0; i < devices->count; i++)
@@ -492,6 +539,7 @@ void mimicd_recover_end(struct mimicd_engine *engine)
 		/* Pages that accesses waited for are asked for again. */
 		mimicd_client_retry(&client->memory);
 	}
+	mimicd_front_ends_recovered(engine);
 	mimicd_step_note_devices(engine);
 	mimicd_step_commit(engine);
 	if (predecessor->root)

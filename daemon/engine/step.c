@@ -2,6 +2,8 @@
 #include "daemon/engine/step.h"
 
 #include "daemon/engine/engine.h"
+#include "daemon/engine/front_end.h"
+#include "daemon/engine/function.h"
 #include "daemon/engine/keep.h"
 #include "daemon/engine/notify.h"
 
@@ -22,6 +24,14 @@ void mimicd_step_note_client(struct mimicd_client *client)
 		return;
 	client->has_changed = true;
 	client->engine->has_changed = true;
+}
+
+void mimicd_step_note_binding(struct mimicd_binding *binding)
+{
+	if (!mimicd_journal_is_on())
+		return;
+	binding->has_changed = true;
+	binding->function->instance->engine->has_changed = true;
 }
 
 void mimicd_step_note_devices(struct mimicd_engine *engine)
@@ -94,6 +104,7 @@ void mimicd_step_commit(struct mimicd_engine *engine)
 	if (engine->has_changed) {
 		engine->has_changed = false;
 		engine->recorder->record(engine->recorder_context);
+		mimicd_front_ends_record(engine);
 	}
 	mimicd_journal_commit();
 	mimicd_keep_commit();
@@ -101,5 +112,9 @@ void mimicd_step_commit(struct mimicd_engine *engine)
 		lane = engine->changed_lanes;
 		engine->changed_lanes = lane->next_changed;
 		show(lane);
+	}
+	if (engine->has_answers) {
+		engine->has_answers = false;
+		mimicd_front_ends_publish(engine);
 	}
 }

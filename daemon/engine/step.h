@@ -36,6 +36,8 @@ struct mimicd_recorder {
 void mimicd_step_note(struct mimicd_lane *lane);
 /* The client's devices, threads, lanes or memory differ from its record. */
 void mimicd_step_note_client(struct mimicd_client *client);
+/* The same of a binding, its threads and contexts. */
+void mimicd_step_note_binding(struct mimicd_binding *binding);
 /* There are other devices than before. */
 void mimicd_step_note_devices(struct mimicd_engine *engine);
 
