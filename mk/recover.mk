@@ -44,3 +44,13 @@ $(RECOVERABLE): $(call recover_obj,daemon/main.c) $(call recover_obj,$(RECOVER_S
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS) $(DAEMON_LIBS)
+
+# The daemon of this test is the test itself.
+KEPT_BUS := $(O)/tests/recovery/kept_bus
+tests: $(if $(SANITIZE),,$(KEPT_BUS))
+$(call obj,tests/recovery/kept_bus.c): | packages-tests
+$(KEPT_BUS): $(call obj,tests/recovery/kept_bus.c) $(call recover_obj,$(RECOVER_SRC)) \
+		$(call obj,$(wildcard daemon/journal/recoverable/*.c)) $(LIBTEST_A) $(LIBDAEMON_A) $(LIBMIMIC_A)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS) $(DAEMON_LIBS) $(CMOCKA_LIBS) -lm

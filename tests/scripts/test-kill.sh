@@ -18,6 +18,10 @@ fi
 "$soak" "$build/bin/mimicd" --kills "${KILLS:-200}" >"$work/output" 2>&1
 result $? programs_go_on_when_mimicd_is_killed
 
+# A kernel in plain memory, and kills at the places of steps: each 17th, or WALK_STRIDE=N.
+"$build/tests/recovery/kept_bus" >"$work/output" 2>&1
+result $? bindings_and_requests_of_the_kernels_bus_go_on_when_mimicd_is_killed
+
 # The check can fail: a wrong result is found, and so is a daemon that does not come back.
 a_wrong_result_is_found()
 {
