@@ -173,6 +173,7 @@ help:
 	@echo "make check-python  its tests (half a minute; packages python3-numpy, python3-pytest, python3-matplotlib, python3-venv)"
 	@echo "make check-arches  builds for arm64 and RISC-V, and a part of the tests by qemu-user; WHOLE=1 for more (docs/platforms.md)"
 	@echo "make soak-hostile  mimicd under hostile programs for 30 minutes; SOAK_SECONDS=N"
+	@echo "make soak-kill-kernel  mimicd is killed 200 times in a virtual machine, with devices through the kernel"
 	@echo "make soak-kill     mimicd is killed 10,000 times under load, and goes on; KILLS=N"
 	@echo "make walk-kill     mimicd is killed at each place of its steps (an hour and a half); WALK_STRIDE=N for each Nth"
 	@echo "make check-kernel-debug"

@@ -51,8 +51,9 @@ KERNEL_HEADERS_TAKEN := tools/testing/selftests/kselftest_harness.h tools/testin
 VM_TESTS := $(filter %kernel_trap %kernel_library,$(CONTRACT_TESTS))
 # A device's unmodified program is linked statically, too: nothing but the kernel is between it and the device.
 VM_STATIC := $(patsubst %.c,$(O)/%-static,$(wildcard $(KINDS:%=tests/unmodified/%.c)))
+VM_SOAK := $(O)/tests/soak/soak_kill
 # Files that are packed, and programs that run; the scripts run the unmodified programs.
-VM_PROGRAMS = $(patsubst $(O)/%,%,$(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED) $(VM_STATIC) $(CHECK_TRACE))
+VM_PROGRAMS = $(patsubst $(O)/%,%,$(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED) $(VM_STATIC) $(CHECK_TRACE) $(VM_SOAK))
 # A copy of the template, made as scripts/new-device.sh makes it: tests/vm/copied-device.sh.
 include tests/vm/copied-device.mk
 VM_COPY_BUILD := $(O)/$(VM_COPY)/build
@@ -72,10 +73,10 @@ VM_CHOSEN_smp4 := channel daemon_death %_ends end_races fault_service hotplug in
 VM_CHOSEN = $(if $(WHOLE),,$(VM_CHOSEN_$(KERNEL)))
 VM_CONTRACTS = $(filter $(if $(WHOLE),%,$(VM_CONTRACTS_$(KERNEL))),$(VM_TESTS) $(VM_COPY_TESTS))
 VM_KSELFTESTS = $(filter $(or $(VM_CHOSEN:%=$(O)/tests/kselftest/test_%),%),$(KSELFTESTS))
-VM_RUN = $(patsubst $(O)/%,/mimic/%,$(VM_KSELFTESTS) $(VM_CONTRACTS)) /mimic/vm/unmodified.sh /mimic/vm/state.sh
+VM_RUN = $(patsubst $(O)/%,/mimic/%,$(VM_KSELFTESTS) $(VM_CONTRACTS)) /mimic/vm/unmodified.sh /mimic/vm/state.sh /mimic/vm/kill.sh
 
 .PHONY: check-kernel check-kernel-all check-kernels check-kernel-one check-kernel-style check-kernel-debug \
-	check-kernel-repeat check-kernels-repeat check-kernel-again kselftests demo-kernel vm-shell vm-run \
+	soak-kill-kernel check-kernel-repeat check-kernels-repeat check-kernel-again kselftests demo-kernel vm-shell vm-run \
 	vm-image vm-modules vm-copy vm-copy-module vm-programs packages-kernel
 
 packages-kernel:
@@ -139,7 +140,7 @@ vm-copy-module: vm-copy vm-modules
 vm-copy: all $(VM_TESTS)
 	$(Q)tests/vm/copied-device.sh $(VM_COPY) $(O) $(O)/$(VM_COPY)
 
-vm-programs: all $(VM_HELPERS) $(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED) $(VM_STATIC) $(CHECK_TRACE)
+vm-programs: all $(VM_HELPERS) $(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED) $(VM_STATIC) $(CHECK_TRACE) $(VM_SOAK)
 	@:
 
 vm-image: vm-programs vm-modules vm-copy-module
@@ -192,6 +193,10 @@ check-kernel-one: vm-image
 	$(Q)rm -f $(VM_RESULTS).$(KERNEL)
 	$(Q)$(call run_machine,$(VM_RESULTS).$(KERNEL),$(VM)/$(KERNEL).log)
 	$(Q)cat $(VM_RESULTS).$(KERNEL) >>$(VM_RESULTS)
+
+# mimicd is killed 200 times under load of programs that have its devices through the kernel.
+soak-kill-kernel:
+	$(Q)$(MAKE) --no-print-directory check-kernel-one VM_RUN=/mimic/vm/kill-often.sh
 
 # Only the machines of check-kernel, RUNS times: make check-kernel-repeat RUNS=20.
 # UNDER is a command that each run is given to: UNDER="flock FILE", UNDER=nice.

@@ -209,6 +209,8 @@ static void become_daemon(const struct kill_daemon *daemon, const char *mimicd, 
 	arguments[count++] = daemon->socket;
 	arguments[count++] = "--devices";
 	arguments[count++] = DEVICES;
+	if (daemon->is_on_bus)
+		arguments[count++] = "--kernel";
 	while (*extra && count < ARGUMENTS_MAX - 1)
 		arguments[count++] = *extra++;
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -216,6 +218,25 @@ static void become_daemon(const struct kill_daemon *daemon, const char *mimicd, 
 	dup2(log, STDOUT_FILENO);
 	execv(mimicd, (char *const *)arguments);
 	_exit(127);
+}
+
+/* The kernel's drivers probe in the background. */
+static bool await_nodes(struct kill_daemon *daemon)
+{
+	static const char *const nodes[] = { "/dev/maple7", "/dev/dare0", "/dev/dare1", "/dev/virgo3" };
+
+	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
+		uint64_t end = kill_now_ns() + START_MS * 1000000ull;
+		int fd;
+
+		while ((fd = open(nodes[i], O_RDWR | O_CLOEXEC)) < 0) {
+			if (kill_now_ns() > end)
+				return fail(daemon, "%s: %s", nodes[i], strerror(errno));
+			pause_us(10000);
+		}
+		close(fd);
+	}
+	return true;
 }
 
 bool kill_daemon_start(struct kill_daemon *daemon, const char *mimicd, char *const *extra)
@@ -239,7 +260,8 @@ bool kill_daemon_start(struct kill_daemon *daemon, const char *mimicd, char *con
 		become_daemon(daemon, mimicd, extra);
 	if (daemon->supervisor < 0)
 		return fail(daemon, "fork: %s", strerror(errno));
-	return kill_daemon_await(daemon, START_MS, &when) && kill_daemon_find(daemon, START_MS);
+	return kill_daemon_await(daemon, START_MS, &when) && kill_daemon_find(daemon, START_MS) &&
+	       (!daemon->is_on_bus || await_nodes(daemon));
 }
 
 bool kill_daemon_kill(struct kill_daemon *daemon, uint64_t *when)

@@ -11,6 +11,7 @@ struct kill_daemon {
 	bool is_supervised;
 	pid_t supervisor;	/* our child; without supervision mimicd itself */
 	pid_t serving;		/* that is killed next */
+	bool is_on_bus;		/* its devices are in the kernel, too */
 	bool is_upgraded;	/* it runs from copies, so that others can be put in their place */
 	unsigned int copy;	/* that is installed */
 	char directory[64];

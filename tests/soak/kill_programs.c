@@ -149,15 +149,13 @@ static int run_round(const struct kill_program *program, const struct kill_place
 	return 0;
 }
 
-static void be_program(const struct kill_program *program, const char *socket, bool breaks)
+static void be_program(const struct kill_program *program, const struct kill_place *place, bool breaks)
 {
-	const struct kill_place place = { .transport = "daemon", .socket = socket };
-
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	kill_use_slot(program->slot);
 	while (!atomic_load(&program->slot->stops)) {
 		/* Other threads may wait for ever. */
-		if (run_round(program, &place, breaks))
+		if (run_round(program, place, breaks))
 			_exit(1);
 	}
 	_exit(0);
@@ -165,6 +163,11 @@ static void be_program(const struct kill_program *program, const char *socket, b
 
 bool kill_programs_start(struct kill_programs *programs, const char *socket)
 {
+	const struct kill_place place = {
+		.transport = programs->transport ? programs->transport : "daemon",
+		.socket = programs->transport ? NULL : socket,
+	};
+
 	for (unsigned int i = 0; i < programs->count; i++) {
 		struct kill_program *program = &programs->program[i];
 		bool breaks = programs->broken && !strcmp(programs->broken, program->work->name);
@@ -172,7 +175,7 @@ bool kill_programs_start(struct kill_programs *programs, const char *socket)
 		kill_use_slot(program->slot);
 		program->pid = fork();
 		if (!program->pid)
-			be_program(program, socket, breaks);
+			be_program(program, &place, breaks);
 		if (program->pid < 0)
 			return fail(programs, "fork: %s", strerror(errno));
 	}

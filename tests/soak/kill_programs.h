@@ -21,6 +21,7 @@ struct kill_program {
 struct kill_programs {
 	struct kill_program *program;
 	unsigned int count;
+	const char *transport;	/* by which they reach the daemon; NULL: its socket */
 	const char *broken;	/* the work that is made to give one wrong result; NULL: none */
 	char error[800];	/* the reason, after false */
 };

@@ -44,6 +44,7 @@ static const char usage[] =
 	"  --seconds N       with --kills 0: so long (5)\n"
 	"  --limit MS        of the 99th percentile of the stall behind a restart (100; 0: none)\n"
 	"  --programs LIST   of maple,accesses,threads,dare,virgo,open,processes,list: these\n"
+	"  --kernel          programs reach the devices by mimic.ko; of the works maple, dare and virgo\n"
 	"  --upgrade         lets another copy of mimicd take over (SIGHUP) in place of kills\n"
 	"  --plain           without a supervisor\n"
 	"  --seed N          of the moments\n"
@@ -278,6 +279,7 @@ static bool take_option(struct soak *soak, int option)
 	case 't': soak->seconds = (unsigned int)strtoul(optarg, NULL, 10); return true;
 	case 'l': soak->limit_ms = strtod(optarg, NULL); return true;
 	case 'p': soak->only = optarg; return true;
+	case 'K': soak->programs.transport = "kernel"; return true;
 	case 'u': soak->daemon.is_upgraded = true; return true;
 	case 'n': soak->daemon.is_supervised = false; return true;
 	case 's': soak->seed = strtoull(optarg, NULL, 10); return true;
@@ -294,6 +296,7 @@ static bool parse(struct soak *soak, int argc, char **argv)
 		{ "seconds", required_argument, NULL, 't' }, { "limit", required_argument, NULL, 'l' },
 		{ "programs", required_argument, NULL, 'p' }, { "plain", no_argument, NULL, 'n' },
 		{ "seed", required_argument, NULL, 's' }, { "break", required_argument, NULL, 'x' },
+		{ "kernel", no_argument, NULL, 'K' },
 		{ "upgrade", no_argument, NULL, 'u' }, { "json", no_argument, NULL, 'j' }, { NULL, 0, NULL, 0 },
 	};
 	int option;
@@ -302,6 +305,9 @@ static bool parse(struct soak *soak, int argc, char **argv)
 		if (!take_option(soak, option))
 			return false;
 	}
+	soak->daemon.is_on_bus = soak->programs.transport;
+	if (soak->programs.transport && !soak->only)
+		soak->only = "maple,dare,virgo";
 	soak->random = soak->seed * 0x9e3779b97f4a7c15u | 1;
 	return !kill_times_make(&soak->restarts, soak->kills);
 }

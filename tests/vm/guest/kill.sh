@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# In the guest: mimicd is killed under load of programs that have all devices through the kernel. KTAP.
+# It takes longer where the host does other things: TEST_SECONDS=300
+#
+#   kill.sh [TOP]      TOP: where bin, lib and tests lie; default /mimic. KILLS=N: so many (40)
+#
+# The modules are loaded; no mimicd runs.
+top=${1:-/mimic}
+soak=$top/tests/soak/soak_kill
+# shellcheck source=tests/vm/guest/ktap.sh
+. "$(dirname "$0")/ktap.sh"
+
+# Milliseconds beyond the restart. Processors that are emulated take ten times as long, and wait for turns of the host's.
+limit=1500
+if dmesg | grep -q "Hypervisor detected: KVM"; then
+	limit=100
+fi
+
+echo "KTAP version 1"
+passes "programs_of_the_kernel_go_on_when_mimicd_is_killed" \
+	"$soak" "$top/bin/mimicd" --kernel --kills "${KILLS:-40}" --limit $limit
+grep -v "^mimicd: " "$dir/out" | sed 's/^/# /'
+plan
