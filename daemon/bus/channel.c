@@ -10,6 +10,16 @@
 #define WORDS (MIMIC_BUS_SLOTS / 64)
 #define READ_BATCH 16
 
+/*
+ * Would it have an effect that nobody wants if it is begun? A successor finds requests that no thread waits for: also
+ * an OPEN, whose CLOSE may come first. What only frees is done.
+ */
+static bool can_be_cancelled(const struct mimicd_bus *bus, uint32_t kind)
+{
+	return kind == MIMIC_BUS_REQUEST_ACCESS ||
+	       (bus->record && (kind == MIMIC_BUS_REQUEST_OPEN || kind == MIMIC_BUS_REQUEST_CONNECT));
+}
+
 static void cancel(struct mimicd_bus *bus, uint32_t slot)
 {
 	struct mimicd_request *request = &bus->requests[slot];
@@ -20,12 +30,21 @@ static void cancel(struct mimicd_bus *bus, uint32_t slot)
 		mimicd_request_withdraw(request);
 		return;
 	}
-	if (!bus->header || bus->slots[slot].request.kind != MIMIC_BUS_REQUEST_ACCESS ||
+	if (!bus->header || !can_be_cancelled(bus, bus->slots[slot].request.kind) ||
 	    !(__atomic_fetch_and(&bus->header->pending[slot / 64], ~bit, __ATOMIC_ACQUIRE) & bit))
 		return;
 	bus->serials[slot] = bus->slots[slot].serial;
 	if (!mimicd_bus_answers_again(bus, slot))
 		mimicd_bus_answer(bus, slot, MIMIC_BUS_TAKEN_BACK, 0, -1);
+}
+
+/* true: it was, and is no longer. */
+static bool is_cancelled(struct mimicd_bus *bus, uint32_t slot)
+{
+	uint64_t bit = 1ull << slot % 64;
+	__u64 *word = &bus->header->cancelled[slot / 64];
+
+	return __atomic_load_n(word, __ATOMIC_RELAXED) & bit && __atomic_fetch_and(word, ~bit, __ATOMIC_ACQUIRE) & bit;
 }
 
 /* Each request is a step, whose answer is shown at its end. */
@@ -39,7 +58,11 @@ static void serve(struct mimicd_bus *bus, uint32_t slot)
 		return;
 	if (body.kind == MIMIC_BUS_REQUEST_ACCESS && !body.posted)
 		bus->current = (int)slot;
-	mimicd_bus_serve(bus, &body);
+	/* The bit may have come since we looked: behind a takeover the two are set one after the other. */
+	if (bus->record && can_be_cancelled(bus, body.kind) && is_cancelled(bus, slot))
+		mimicd_bus_answer(bus, slot, MIMIC_BUS_TAKEN_BACK, 0, -1);
+	else
+		mimicd_bus_serve(bus, &body);
 	if (bus->record)
 		mimicd_step_commit(bus->engine);
 	bus->current = -1;

@@ -220,6 +220,22 @@ static void an_access_that_is_given_up_while_no_daemon_serves_has_no_effect(void
 	assert_int_equal(load(BINDING, CONSUMER, CONSUME, 0), 4711);
 }
 
+static void an_open_that_is_given_up_while_no_daemon_serves_is_not_begun(void **state)
+{
+	const struct mimic_bus_request request = {
+		.kind = MIMIC_BUS_REQUEST_OPEN, .device = KEPT_DEVICE(0), .binding = BINDING, .process = PROCESS,
+		.program = "test",
+	};
+	uint32_t slot;
+
+	(void)state;
+	kept_bus_kill();
+	slot = kept_bus_put(&request);
+	kept_bus_cancel(slot);
+	assert_int_equal(kept_bus_wait(slot, NULL), MIMIC_BUS_TAKEN_BACK);
+	assert_int_equal(kept_bus_open(0, OTHER, OTHER_PROCESS), 0);
+}
+
 static void a_device_that_is_closed_is_as_after_power_on(void **state)
 {
 	(void)state;
@@ -515,6 +531,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(bindings_and_threads_of_several_processes_go_on, start, stop),
 		cmocka_unit_test_setup_teardown(an_access_that_waits_is_answered_by_the_successor, start, stop),
 		cmocka_unit_test_setup_teardown(an_access_that_is_given_up_while_no_daemon_serves_has_no_effect, start, stop),
+		cmocka_unit_test_setup_teardown(an_open_that_is_given_up_while_no_daemon_serves_is_not_begun, start, stop),
 		cmocka_unit_test_setup_teardown(a_device_that_is_closed_is_as_after_power_on, start, stop),
 		cmocka_unit_test_setup_teardown(a_thread_that_ends_frees_its_roles_after_a_takeover, start, stop),
 		cmocka_unit_test_setup_teardown(programs_lose_devices_that_cannot_be_taken_over, start, stop),
