@@ -341,7 +341,8 @@ FUZZ_FLAGS = -std=gnu11 -O1 -gline-tables-only -fsanitize=address,undefined -fno
 FUZZ_A := $(O)/lib/libfuzzed.a
 include tests/fuzz/sources.mk
 # Of libmimic and the examples only files that the targets and the daemon call: models, decoder, probes, recordings, loaders.
-FUZZED_SRC := $(MODEL_SRC) $(wildcard libmimic/*.c libmimic/base/*.c libmimic/record/*.c) $(DAEMON_SRC) libmimic/preload/patch_plan_x86.c \
+FUZZED_SRC := $(MODEL_SRC) $(wildcard libmimic/*.c libmimic/base/*.c libmimic/record/*.c) $(DAEMON_SRC) \
+	libmimic/preload/patch_plan_x86.c libmimic/preload/patch_move_x86.c \
 	$(patsubst %,examples/common/%.c,array csr edge_list entries matrix_market message scan) $(FUZZ_TEST_SRC)
 fuzz_obj = $(patsubst %.c,$(O)/obj/fuzz/%.o,$(1))
 FUZZ_COVERAGE = -fsanitize=fuzzer-no-link
