@@ -45,7 +45,7 @@ static void mimic_server_leave(struct mimic_connection *connection)
 
 	if (!server)
 		return;
-	connection->server = NULL;
+	WRITE_ONCE(connection->server, NULL);
 	WRITE_ONCE(connection->mm, NULL);
 	queue_work(mimic_workqueue, &server->retire);
 }
@@ -140,6 +140,9 @@ void mimic_connection_lose_server(struct mimic_connection *connection, struct mi
 {
 	bool is_kept;
 
+	/* A dead process parks none after this; later they could be those of its successor. */
+	if (READ_ONCE(connection->server) == server)
+		mimic_uring_flush(connection, NULL);
 	spin_lock(&connection->lock);
 	if (connection->server != server) {
 		spin_unlock(&connection->lock);
@@ -150,9 +153,7 @@ void mimic_connection_lose_server(struct mimic_connection *connection, struct mi
 	if (is_kept)
 		mimic_connection_begin_to_wait(connection);
 	spin_unlock(&connection->lock);
-	if (is_kept)
-		mimic_uring_flush(connection, NULL);
-	else
+	if (!is_kept)
 		mimic_connection_end(connection);
 }
 
