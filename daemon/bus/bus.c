@@ -8,6 +8,7 @@
 #include "daemon/bus/internal.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/instance.h"
+#include "daemon/engine/recover.h"
 #include "daemon/journal/journal.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/probe.h"
@@ -151,6 +152,16 @@ static int start(struct mimicd_bus *bus)
 	return 0;
 }
 
+/* We go on without the bus: programs do not wait for a successor either, which would find no record of the node. */
+static void give_up(struct mimicd_bus *bus)
+{
+	if (!bus->before)
+		return;
+	mimicd_log(MIMICD_LOG_ERROR, "recovery: programs lose the devices that they have through the kernel");
+	bus->engine->predecessor->has_lost_programs = true;
+	bus->before = NULL;
+}
+
 int mimicd_bus_create(struct mimicd_bus **created, struct mimicd_engine *engine,
 		      const struct mimicd_bus_options *options)
 {
@@ -176,6 +187,8 @@ int mimicd_bus_create(struct mimicd_bus **created, struct mimicd_engine *engine,
 		return 0;
 	}
 	mimicd_bus_functions_forget(bus);
+	if (options->kernel != MIMICD_KERNEL_REQUIRED)
+		give_up(bus);
 	mimicd_bus_keep_end(bus);
 	free_bus(bus);
 	/* Not the node's own error: a path that is not there is no mistake of the caller here. */
