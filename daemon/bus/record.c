@@ -136,15 +136,14 @@ static bool write_list(struct mimicd_bus *bus)
 	for (const struct mimicd_bus_binding *binding = bus->bindings; binding; binding = binding->next)
 		count++;
 	list = mimicd_journal_alloc(sizeof(*list) + count * sizeof(list->binding[0]));
-	if (!list)
-		return false;
-	for (const struct mimicd_bus_binding *binding = bus->bindings; binding; binding = binding->next) {
+	for (const struct mimicd_bus_binding *binding = bus->bindings; list && binding; binding = binding->next) {
 		if (binding->record)
 			list->binding[list->count++] = binding->record;
 	}
+	/* Without memory there is none: the old one names records that are freed, and may be another structure by now. */
 	mimicd_journal_write(&bus->record->bindings, &list, sizeof(list));
 	mimicd_journal_free(old);
-	return true;
+	return list;
 }
 
 void mimicd_bus_record(void *context)
