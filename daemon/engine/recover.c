@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "daemon/engine/device.h"
@@ -325,6 +326,7 @@ static struct mimicd_client *find_client(const struct mimicd_engine *engine, uin
 
 /* Bytes of a row, as devices write them. */
 #define ROW_BYTES 64u
+#define PATIENCE_NS 300000000ull
 
 static bool write_row(const struct mimic_memory *port, const struct mimicd_undo_entry *entry, const void *bytes)
 {
@@ -334,6 +336,24 @@ static bool write_row(const struct mimic_memory *port, const struct mimicd_undo_
 		return false;
 	memcpy(row, bytes, entry->size);
 	return port->write_rows(port->context, &entry->address, 1, entry->size, row) == 1;
+}
+
+/*
+ * Through the kernel's window. A page is not there for a moment while its process changes its memory, or the kernel
+ * moves the page; nothing asks for it, as no device waits for it.
+ */
+static bool write_row_patiently(const struct mimic_memory *port, const struct mimicd_undo_entry *entry,
+				const void *bytes)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	uint64_t end = mimic_now() + PATIENCE_NS;
+
+	while (!write_row(port, entry, bytes)) {
+		if (mimic_now() >= end)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
 }
 
 /* The step is done once more, and has to read the same bytes. */
@@ -399,7 +419,7 @@ static void undo_of_binding(struct mimicd_engine *engine, const struct mimicd_un
 		return;
 	if (entry->kind == MIMICD_UNDO_ATOMIC)
 		lose_binding(binding, entry->address, "an atomic operation may have been done or not");
-	else if (entry->kind == MIMICD_UNDO_CLIENT && !write_row(&binding->port, entry, bytes))
+	else if (entry->kind == MIMICD_UNDO_CLIENT && !write_row_patiently(&binding->port, entry, bytes))
 		lose_binding(binding, entry->address, "bytes that it had written cannot be put back");
 }
 
