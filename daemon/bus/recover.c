@@ -12,6 +12,18 @@
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
 
+/* 0 is no owner; the low bits are those of a client's thread, and of the driver (1). */
+static bool are_owners(const struct mimicd_binding_record *record)
+{
+	for (uint64_t i = 0; i < record->threads; i++) {
+		uint64_t owner = record->thread[i].owner;
+
+		if (!owner || owner & ((1ull << MIMICD_OWNER_SHIFT) - 1))
+			return false;
+	}
+	return true;
+}
+
 /* NULL: none. */
 static const char *find_defect(const struct mimicd_journal_left *left, const struct mimicd_binding_record *record)
 {
@@ -22,7 +34,7 @@ static const char *find_defect(const struct mimicd_journal_left *left, const str
 	if (record->threads > left->size || !mimicd_journal_left_has(left, record, sizeof(*record) +
 					      record->threads * sizeof(record->thread[0])))
 		return "its threads";
-	return NULL;
+	return are_owners(record) ? NULL : "the owner of a thread";
 }
 
 static int recover_binding(struct mimicd_bus *bus, const struct mimicd_binding_record *record)

@@ -21,6 +21,8 @@ static int adopt_owner(const struct mimicd_client *client, struct mimicd_thread 
 {
 	if (!client->process)
 		return record->bound ? -EINVAL : 0;
+	if (!record->bound)
+		return -EINVAL;
 	thread->bound = mimicd_owner_adopt(client->process, record->bound, (pid_t)record->tid);
 	if (!thread->bound)
 		return -ENOMEM;
