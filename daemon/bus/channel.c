@@ -11,7 +11,7 @@
 #define READ_BATCH 16
 
 /*
- * Would it have an effect that nobody wants if it is begun? A successor finds requests that no thread waits for: also
+ * Would it have an effect that no thread waits for if it is begun? A successor finds requests that no thread waits for: also
  * an OPEN, whose CLOSE may come first. One that only frees something is done.
  */
 static bool can_be_cancelled(const struct mimicd_bus *bus, uint32_t kind)

@@ -51,7 +51,7 @@ const struct mimicd_answer_record *mimicd_bus_last_answer(const struct mimicd_bu
 {
 	const struct mimicd_answer_record *record = bus->record ? &bus->record->answers[slot] : NULL;
 
-	/* Of CONNECT the descriptor is lost, and nobody has it: it is made once more. */
+	/* Of CONNECT the descriptor is lost, and no program has it: it is made once more. */
 	if (!record || record->state != MIMICD_ANSWER_GIVEN || record->serial != bus->serials[slot] ||
 	    bus->slots[slot].request.kind == MIMIC_BUS_REQUEST_CONNECT)
 		return NULL;

@@ -105,7 +105,7 @@ struct mm_struct *mimic_connection_get_mm(struct mimic_connection *connection)
 
 /* --- without one ---------------------------------------------------------------- */
 
-/* Nobody has taken over in time. */
+/* No process has taken over in time. */
 static void mimic_connection_expire(struct work_struct *work)
 {
 	struct mimic_connection *connection =
@@ -115,7 +115,7 @@ static void mimic_connection_expire(struct work_struct *work)
 	spin_lock(&connection->lock);
 	/* Another daemon's death may have armed it anew while this waited for the lock. */
 	is_over = connection->is_unserved && time_after_eq(jiffies, connection->expires);
-	/* From here on nobody takes over. */
+	/* From here on none takes over. */
 	if (is_over)
 		WRITE_ONCE(connection->dead, true);
 	spin_unlock(&connection->lock);

@@ -521,7 +521,7 @@ static void mimic_slot_deliver_again(struct mimic_connection *connection, u32 nu
 	if (request)
 		slot->request = request->body;
 	WRITE_ONCE(slot->answered, 0);
-	/* Nobody waits for it any more, or a signal has asked for it: it is not to begin. */
+	/* No thread waits for it any more, or a signal has asked for it: it is not to begin. */
 	if (!request || test_bit(number, connection->taken_back))
 		set_bit(number, mimic_cancelled_bits(connection));
 	/* The request, and that it is cancelled, are there before its bit. */
