@@ -152,7 +152,7 @@ static int start(struct mimicd_bus *bus)
 	return 0;
 }
 
-/* We go on without the bus: programs do not wait for a successor either, which would find no record of the node. */
+/* We go on without the bus. Programs do not wait for a successor: it would find no record of the node. */
 static void give_up(struct mimicd_bus *bus)
 {
 	if (!bus->before)

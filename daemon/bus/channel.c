@@ -11,8 +11,8 @@
 #define READ_BATCH 16
 
 /*
- * Would it have an effect that no thread waits for if it is begun? A successor finds requests that no thread waits for: also
- * an OPEN, whose CLOSE may come first. One that only frees something is done.
+ * Would it have an effect if it is begun? A successor finds requests that no thread waits for: also an OPEN,
+ * whose CLOSE may come first. One that only frees something is done.
  */
 static bool can_be_cancelled(const struct mimicd_bus *bus, uint32_t kind)
 {

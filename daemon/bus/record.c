@@ -136,11 +136,11 @@ static bool write_list(struct mimicd_bus *bus)
 	for (const struct mimicd_bus_binding *binding = bus->bindings; binding; binding = binding->next)
 		count++;
 	list = mimicd_journal_alloc(sizeof(*list) + count * sizeof(list->binding[0]));
-	for (const struct mimicd_bus_binding *binding = bus->bindings; list && binding; binding = binding->next) {
-		if (binding->record)
+	for (const struct mimicd_bus_binding *binding = bus->bindings; binding; binding = binding->next) {
+		if (list && binding->record)
 			list->binding[list->count++] = binding->record;
 	}
-	/* Without memory there is none: the old one names records that are freed, and may be another structure by now. */
+	/* Without memory there is none: the old one names records that are freed, perhaps other structures. */
 	mimicd_journal_write(&bus->record->bindings, &list, sizeof(list));
 	mimicd_journal_free(old);
 	return list;

@@ -339,8 +339,8 @@ static bool write_row(const struct mimic_memory *port, const struct mimicd_undo_
 }
 
 /*
- * Through the kernel's window. A page is not there for a moment while its process changes its memory, or the kernel
- * moves the page; nothing asks for it, as no device waits for it.
+ * Through the kernel's window. A page is not there for a moment while its process changes its memory, or the
+ * kernel moves the page. No device waits for it, so that nothing asks for it.
  */
 static bool write_row_patiently(const struct mimic_memory *port, const struct mimicd_undo_entry *entry,
 				const void *bytes)
