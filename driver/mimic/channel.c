@@ -23,6 +23,7 @@ void mimic_channel_answer(struct mimic_connection *connection, u32 slot, int sta
 
 	spin_lock(&connection->lock);
 	handed_over = mimic_channel_awaits_file(connection, slot);
+	WRITE_ONCE(connection->is_starting, false);
 	if (test_bit(slot, connection->used))
 		mimic_slot_finish(connection, slot, status, data, handed_over ? file : NULL);
 	spin_unlock(&connection->lock);

@@ -220,6 +220,8 @@ static int mimic_connection_enter(struct mimic_connection *connection, struct mi
 		/* The one before may have been too slow for a change of memory. */
 		WRITE_ONCE(connection->quiet_until, jiffies);
 		mimic_requests_deliver_again(connection);
+		/* After it: what it takes are answers of the one before. */
+		WRITE_ONCE(connection->is_starting, true);
 	}
 	spin_unlock(&connection->lock);
 	return error;

@@ -79,7 +79,9 @@ static int mimic_device_access(struct mimic_device *public, unsigned int page, u
 	error = mimic_request_run(connection, &request, false, ACCESS_TIMEOUT);
 	if (error == -EAGAIN)
 		error = -EIO;
+	/* A successor may take its time before it answers anything. */
 	if (error == -ETIMEDOUT && (READ_ONCE(connection->is_unserved) ||
+				    READ_ONCE(connection->is_starting) ||
 				    READ_ONCE(connection->successors) != successors))
 		error = -EAGAIN;
 	mimic_connection_put(connection);

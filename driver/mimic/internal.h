@@ -110,7 +110,8 @@ struct mimic_connection {
 	/* A successor is waited for: as long as this, if it has the token. */
 	u32 keep_ms;	/* 0: none is */
 	u8 token[MIMIC_BUS_TOKEN_SIZE];
-	bool is_unserved;	/* now; read without, as the next two */
+	bool is_unserved;	/* now; read without, as the next three */
+	bool is_starting;	/* a successor has answered nothing yet */
 	unsigned int successors;	/* that there have been */
 	wait_queue_head_t successor_wait;
 	unsigned long expires;	/* jiffies; if it is unserved */

@@ -329,6 +329,7 @@ bool mimic_slot_take_answer(struct mimic_connection *connection, u32 number, str
 	/* Pairs with the daemon's release store: status and data are there. */
 	if (!smp_load_acquire(&slot->answered))
 		return false;
+	WRITE_ONCE(connection->is_starting, false);
 	mimic_slot_finish(connection, number, READ_ONCE(slot->status), READ_ONCE(slot->data), file);
 	return true;
 }

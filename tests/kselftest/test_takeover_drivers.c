@@ -96,6 +96,25 @@ TEST_F(driver, a_program_that_asks_for_events_at_the_death_has_them_from_the_suc
 	EXPECT_EQ(EVENT, *enabled);
 }
 
+TEST_F(driver, a_successor_may_take_longer_to_begin_than_the_driver_waits)
+{
+	struct request_of_events request = { self->fd, self->event, -1 };
+	uint64_t *enabled = &self->daemon->control->memory[VIRGO_PAGE_CONTROL][VIRGO_CONTROL_EVENT_ENABLE / 8];
+	pthread_t thread;
+
+	die_at_a_store(self->daemon, VIRGO_CONTROL_EVENT_ENABLE);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, requests_events, &request));
+	ASSERT_TRUE(fake_daemon_has_died(self->daemon));
+	fake_daemon_no_specials(self->daemon);
+	self->daemon->control->is_paused = true;
+	ASSERT_EQ(0, fake_daemon_succeed(self->daemon));
+	sleep_ms(2 * LATE_MS);
+	self->daemon->control->is_paused = false;
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, request.result);
+	EXPECT_EQ(EVENT, *enabled);
+}
+
 /* The dead daemon may have cleared them for the driver: the program hears of them without its successor. */
 TEST_F(driver, events_that_a_dead_daemon_may_have_cleared_are_not_lost)
 {
