@@ -70,10 +70,11 @@ void *mimicd_journal_alloc(size_t size)
 
 void mimicd_journal_free(void *memory)
 {
-	struct block *block = (struct block *)memory - 1;
+	struct block *block;
 
 	if (!memory || !mimicd_journal_holds(memory))
 		return;
+	block = (struct block *)memory - 1;
 	block->next = heap.free[block->class];
 	heap.free[block->class] = block;
 }
