@@ -45,10 +45,12 @@ enum mimic_lane_sleep {
 #define MIMIC_LANE_ORDER 0x80u
 #define MIMIC_LANE_ORDER_WHOLE 0x81u
 #define MIMIC_LANE_POSITION_BITS 40
+/* Lanes that a word can tell from each other. */
+#define MIMIC_LANE_NUMBERS 0x10000u
 
 static inline uint64_t mimic_lane_order(uint32_t lane, uint64_t position)
 {
-	return MIMIC_LANE_ORDER | (uint64_t)(lane & 0xffff) << 8 | position << 24;
+	return MIMIC_LANE_ORDER | (uint64_t)(lane % MIMIC_LANE_NUMBERS) << 8 | position << 24;
 }
 
 static inline uint64_t mimic_lane_order_whole(uint32_t lane, uint64_t position)
@@ -68,7 +70,7 @@ static inline bool mimic_lane_order_is_whole(uint64_t word)
 
 static inline uint32_t mimic_lane_order_lane(uint64_t word)
 {
-	return (word >> 8) & 0xffff;
+	return (word >> 8) % MIMIC_LANE_NUMBERS;
 }
 
 /* How many words the order word's position is ahead of `position`; 0 or less: it has been reached. */

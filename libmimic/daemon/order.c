@@ -2,7 +2,8 @@
 /*
  * Most programs post to a device from one thread, and an atomic exchange would cost that thread a third of each
  * store. So the lane that posts first has places of its own for its last posts, which it alone writes, by
- * plain stores. All other lanes share one set of places, and a thread of any lane looks at both.
+ * plain stores. All other lanes share one set of places. A thread looks at both; the first lane's looks at the
+ * shared ones only.
  */
 #include "libmimic/daemon/order.h"
 
@@ -17,7 +18,7 @@ static uint64_t order_word(const struct daemon_device *device, const struct daem
 /* Does the post that `last` names have to be done before ours? Our lane is in order by itself. */
 static bool is_of_another(uint64_t last, const struct daemon_lane *lane)
 {
-	return last && mimic_lane_order_lane(last) != (lane->number & 0xffff);
+	return last && mimic_lane_order_lane(last) != lane->number % MIMIC_LANE_NUMBERS;
 }
 
 /* The first lane that asks is it, for as long as the program has the device. */
@@ -44,6 +45,13 @@ static uint64_t put_behind(struct daemon_lane *lane, enum daemon_order_source so
 	return 1;
 }
 
+/* Before last_post is read: a post that took this one's place is found there then (forget_first()). */
+static uint64_t first_lanes_last(const struct daemon_device *device, unsigned int index)
+{
+	/* acquire: the commands before it are published, and the post that took its place is in last_post */
+	return atomic_load_explicit(&device->first_lane_post[index], memory_order_acquire);
+}
+
 uint64_t mimic_daemon_order_begin(struct daemon_device *device, struct daemon_lane *lane,
 				  const struct mimic_access *store, struct mimic_daemon_order *order)
 {
@@ -54,16 +62,14 @@ uint64_t mimic_daemon_order_begin(struct daemon_device *device, struct daemon_la
 	order->is_of_first_lane = is_first_lane(device, lane);
 	for (uint32_t left = order->works_on; left; left &= left - 1) {
 		unsigned int index = (unsigned int)__builtin_ctz(left);
-		/* acquire, both: the commands before it are published */
-		uint64_t last = atomic_load_explicit(&device->last_post[index], memory_order_acquire);
-		uint64_t first;
 
-		words += put_behind(lane, DAEMON_ORDER_ANY_LANE, index, last, words);
-		if (order->is_of_first_lane)
-			continue;
-		order->before[index] = last;
-		first = atomic_load_explicit(&device->first_lane_post[index], memory_order_acquire);
-		words += put_behind(lane, DAEMON_ORDER_FIRST_LANE, index, first, words);
+		if (!order->is_of_first_lane) {
+			order->first[index] = first_lanes_last(device, index);
+			words += put_behind(lane, DAEMON_ORDER_FIRST_LANE, index, order->first[index], words);
+		}
+		/* acquire: the commands before it are published */
+		order->before[index] = atomic_load_explicit(&device->last_post[index], memory_order_acquire);
+		words += put_behind(lane, DAEMON_ORDER_ANY_LANE, index, order->before[index], words);
 	}
 	return words;
 }
@@ -93,6 +99,18 @@ static int become_last(struct daemon_device *device, struct daemon_lane *lane, u
 	return 0;
 }
 
+/*
+ * Our post is behind that of the first lane and in last_post, so it stands for both. The word must not stay: once
+ * its lane is gone, another lane may get a number of the same low bits.
+ */
+static void forget_first(struct daemon_device *device, unsigned int index, uint64_t first)
+{
+	/* release: a thread that finds none finds our post in last_post. It fails if the first lane has posted anew. */
+	if (first)
+		atomic_compare_exchange_strong_explicit(&device->first_lane_post[index], &first, 0,
+							memory_order_release, memory_order_relaxed);
+}
+
 int mimic_daemon_order_end(struct daemon_device *device, struct daemon_lane *lane,
 			   const struct mimic_daemon_order *order)
 {
@@ -101,12 +119,15 @@ int mimic_daemon_order_end(struct daemon_device *device, struct daemon_lane *lan
 	for (uint32_t left = order->works_on; !error && left; left &= left - 1) {
 		unsigned int index = (unsigned int)__builtin_ctz(left);
 
-		if (order->is_of_first_lane)
+		if (order->is_of_first_lane) {
 			/* release: our commands are published */
 			atomic_store_explicit(&device->first_lane_post[index], order_word(device, lane),
 					      memory_order_release);
-		else
-			error = become_last(device, lane, index, order->before[index]);
+			continue;
+		}
+		error = become_last(device, lane, index, order->before[index]);
+		if (!error)
+			forget_first(device, index, order->first[index]);
 	}
 	return error;
 }
@@ -121,8 +142,8 @@ uint64_t mimic_daemon_order_access(struct daemon_device *device, struct daemon_l
 	/* Each time: these words go with the access if a signal handler takes it back. */
 	for (; left; left &= left - 1) {
 		unsigned int index = (unsigned int)__builtin_ctz(left);
+		uint64_t first = first_lanes_last(device, index);
 		uint64_t last = atomic_load_explicit(&device->last_post[index], memory_order_acquire);
-		uint64_t first = atomic_load_explicit(&device->first_lane_post[index], memory_order_acquire);
 
 		if (is_of_another(last, lane))
 			mimic_ring_put(&lane->commands, words++, last);

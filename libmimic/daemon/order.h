@@ -21,8 +21,10 @@
 struct mimic_daemon_order {
 	uint32_t works_on;
 	bool is_of_first_lane;
-	/* Else: the last posts of all lanes but the first, as they were when ours began. */
+	/* The last posts of all lanes but the first, as they were when ours began. */
 	uint64_t before[MIMIC_KIND_ORDERS];
+	/* Of a lane that is not the first: the first one's last posts. */
+	uint64_t first[MIMIC_KIND_ORDERS];
 };
 
 /*

@@ -10,11 +10,14 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "libmimic/daemon/client.h"
+#include "libmimic/daemon/device.h"
+#include "libmimic/daemon/session.h"
 #include "tests/lib/virgo_client.h"
 
 #define SIDE 192u
@@ -277,6 +280,12 @@ static void an_instance_without_memory_comes_without_a_descriptor(void **state)
 static struct mimic_device *ordered;
 static unsigned char *ordered_shared;
 
+static void open_ordered(void)
+{
+	ordered = virgo_client_open(&served, "virgo0");
+	ordered_shared = mimic_memory_alloc(ordered, 16384);
+}
+
 static void *post_turn(void *argument)
 {
 	uint64_t turn = (uintptr_t)argument;
@@ -294,10 +303,9 @@ static void posts_of_threads_in_turn_stay_in_order_while_the_queue_is_full(void 
 	unsigned char *buffer;
 
 	(void)state;
-	ordered = virgo_client_open(&served, "virgo0");
-	buffer = mimic_memory_alloc(ordered, 16384);
-	ordered_shared = buffer;
+	open_ordered();
 	configure_moves(ordered);
+	buffer = ordered_shared;
 	for (uint64_t turn = 0; turn < TURNS; turn++)
 		buffer[4096 + 64 * turn] = (unsigned char)(turn + 1);
 	for (unsigned int round = 0; round < 20; round++) {
@@ -311,6 +319,86 @@ static void posts_of_threads_in_turn_stay_in_order_while_the_queue_is_full(void 
 		assert_int_equal(shared_memory(ordered)[0], TURNS);
 	}
 	mimic_device_close(ordered);
+}
+
+/* --- lanes of the same low bits ------------------------------------------------------------------ */
+
+static pthread_barrier_t met;
+
+static uint32_t number_of_first_lane(void)
+{
+	return atomic_load(&mimic_daemon_device(ordered)->first_lane);
+}
+
+/* Lanes of threads that are gone at once, until the next one has these low bits. */
+static void use_up_lanes_before(uint32_t low)
+{
+	uint32_t generation = mimic_daemon_device(ordered)->generation;
+	struct daemon_lane_place place;
+
+	do {
+		assert_int_equal(mimic_daemon_session_lane(generation, 0, 0, &place), 0);
+		close(place.fd);
+		assert_int_equal(mimic_daemon_session_tell(generation, MIMIC_MESSAGE_THREAD_GONE, place.thread), 0);
+	} while ((place.number + 1 - low) % MIMIC_LANE_NUMBERS);
+}
+
+/* Has the next lane, and posts nothing. */
+static void *hold_lane(void *argument)
+{
+	(void)argument;
+	virgo_client_load(ordered, VIRGO_PAGE_CONTROL, 0);
+	pthread_barrier_wait(&met);
+	pthread_barrier_wait(&met);
+	return NULL;
+}
+
+static void *post_and_fence(void *argument)
+{
+	post_turn(argument);
+	assert_int_equal(virgo_client_fence(ordered, UNIT_FP32), VIRGO_ERROR_NONE);
+	return NULL;
+}
+
+static void expect_ends_soon(pthread_t thread)
+{
+	struct timespec limit;
+
+	clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_sec += 10;
+	assert_int_equal(pthread_timedjoin_np(thread, NULL, &limit), 0);
+}
+
+static void post_by_a_thread_that_ends(void *(*function)(void *))
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, function, NULL), 0);
+	expect_ends_soon(thread);
+}
+
+/* With a thread that has the low bits of the first lane. */
+static void expect_posts_go_on(void)
+{
+	pthread_t holder;
+
+	use_up_lanes_before(number_of_first_lane());
+	pthread_barrier_init(&met, NULL, 2);
+	assert_int_equal(pthread_create(&holder, NULL, hold_lane, NULL), 0);
+	pthread_barrier_wait(&met);
+	post_by_a_thread_that_ends(post_and_fence);
+	pthread_barrier_wait(&met);
+	pthread_join(holder, NULL);
+	mimic_device_close(ordered);
+}
+
+static void a_posting_thread_that_ended_is_not_waited_for_in_a_lane_of_its_low_bits(void **state)
+{
+	(void)state;
+	open_ordered();
+	post_by_a_thread_that_ends(post_turn);
+	post_by_a_thread_that_ends(post_and_fence);
+	expect_posts_go_on();
 }
 
 /* --- events -------------------------------------------------------------------------------------- */
@@ -421,6 +509,7 @@ int main(void)
 		TEST(the_programs_shared_memory_is_the_devices_scratchpad),
 		TEST(a_mapping_left_by_a_program_is_not_the_next_ones_memory),
 		TEST(an_instance_without_memory_comes_without_a_descriptor),
+		TEST(a_posting_thread_that_ended_is_not_waited_for_in_a_lane_of_its_low_bits),
 		TEST(posts_of_threads_in_turn_stay_in_order_while_the_queue_is_full),
 		TEST(an_eventfd_counts_that_a_unit_became_idle),
 		TEST(a_descriptor_that_is_no_eventfd_is_refused),
