@@ -142,6 +142,22 @@ static int check_lane(const struct mimicd_client *client, uint32_t level)
 	return client->lane_count == MIMIC_SESSION_LANES ? -EMFILE : 0;
 }
 
+_Static_assert(MIMIC_SESSION_LANES < MIMIC_LANE_NUMBERS, "low bits for each lane");
+
+/* Order words name a lane by its low bits: no two lanes of a client have the same. */
+static uint32_t next_number(struct mimicd_client *client)
+{
+	const struct mimicd_lane *lane;
+
+	do {
+		client->last_lane++;
+		lane = client->lanes;
+		while (lane && (lane->number - client->last_lane) % MIMIC_LANE_NUMBERS)
+			lane = lane->next;
+	} while (lane);
+	return client->last_lane;
+}
+
 /* In memory that is there; nothing is left of it if it fails. */
 static int create(struct mimicd_client *client, struct mimicd_thread *thread, uint32_t level,
 		  const struct mimicd_lane_place *place, bool is_lent, struct mimicd_lane **created)
@@ -166,7 +182,7 @@ static int create(struct mimicd_client *client, struct mimicd_thread *thread, ui
 		if (client->devices[i].lost)
 			atomic_fetch_or_explicit(&lane->memory->lost[i / 64], 1ull << i % 64, memory_order_relaxed);
 	}
-	lane->number = ++client->last_lane;
+	lane->number = next_number(client);
 	lane->fd = -1;
 	lane->next = client->lanes;
 	client->lanes = lane;

@@ -12,7 +12,7 @@ struct mimicd_lane *mimicd_lane_find_ordered(const struct mimicd_lane *lane, uin
 {
 	struct mimicd_lane *other = lane->client->lanes;
 
-	while (other && (other->number & 0xffff) != mimic_lane_order_lane(word))
+	while (other && other->number % MIMIC_LANE_NUMBERS != mimic_lane_order_lane(word))
 		other = other->next;
 	return other;
 }

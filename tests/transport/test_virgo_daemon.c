@@ -401,6 +401,14 @@ static void a_posting_thread_that_ended_is_not_waited_for_in_a_lane_of_its_low_b
 	expect_posts_go_on();
 }
 
+static void no_lane_has_the_low_bits_of_one_that_is_there(void **state)
+{
+	(void)state;
+	open_ordered();
+	post_turn(NULL);
+	expect_posts_go_on();
+}
+
 /* --- events -------------------------------------------------------------------------------------- */
 
 /* Within 5 s; 0: it did not count. */
@@ -510,6 +518,7 @@ int main(void)
 		TEST(a_mapping_left_by_a_program_is_not_the_next_ones_memory),
 		TEST(an_instance_without_memory_comes_without_a_descriptor),
 		TEST(a_posting_thread_that_ended_is_not_waited_for_in_a_lane_of_its_low_bits),
+		TEST(no_lane_has_the_low_bits_of_one_that_is_there),
 		TEST(posts_of_threads_in_turn_stay_in_order_while_the_queue_is_full),
 		TEST(an_eventfd_counts_that_a_unit_became_idle),
 		TEST(a_descriptor_that_is_no_eventfd_is_refused),
