@@ -157,18 +157,19 @@ static int issue(struct embedded_instance *instance, struct embedded_lane *lane,
 	access->owner = lane->holder;
 	access->page += first_page;
 	outcome = instance->model->ops->access(instance->model, access, instance->clock.now);
+	/* Before leave(): a signal that waited may be handled there, and its handler may jump away. */
+	access->page -= first_page;
 	if (outcome == MIMIC_DONE) {
 		/* It may have made room for a store that waits in a ring. */
 		if (instance->blocked)
 			mimic_embedded_drain(instance);
 		mimic_embedded_leave(instance);
-		access->page -= first_page;
 		return 0;
 	}
 	ticket = mimic_embedded_park(instance, lane, EMBEDDED_WAIT_ANSWER, 0);
 	lane->access = *access;
+	lane->access.page += first_page;
 	mimic_embedded_leave(instance);
-	access->page -= first_page;
 	if (!mimic_embedded_await(instance, lane, ticket, &answer))
 		return -EAGAIN;
 	if (!access->is_write)

@@ -2,7 +2,9 @@
 /* Threads and processes with DARE, on the embedded and on the daemon transport. */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -145,6 +147,45 @@ static void a_child_of_fork_has_contexts_of_its_own(void **state)
 	mimic_device_close(device);
 }
 
+static sigjmp_buf back;
+static volatile sig_atomic_t may_jump;
+
+static void jump_back(int number, siginfo_t *information, void *context)
+{
+	if (mimic_signal_defer(number, information, context) || !may_jump)
+		return;
+	may_jump = 0;
+	siglongjmp(back, 1);
+}
+
+/* A program may make the same access again; a context's page is another one of the device than of the program. */
+static void an_access_that_a_handler_jumped_out_of_names_the_same_page_as_before(void **state)
+{
+	const struct itimerval often = { { 0, 100 }, { 0, 100 } }, never = { 0 };
+	struct sigaction action = { .sa_sigaction = jump_back, .sa_flags = SA_SIGINFO };
+	static struct mimic_access access;
+	struct mimic_device *device = open_or_fail("dare0");
+	static unsigned int jumps, wrong;
+
+	(void)state;
+	jumps = wrong = 0;
+	access = (struct mimic_access){ .offset = DARE_MATRIX_M, .size = 8 };
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	if (sigsetjmp(back, 1))
+		jumps++;
+	wrong += access.page != 0;
+	access.page = 0;
+	while (jumps < 2000) {
+		may_jump = 1;
+		mimic_device_access(device, &access);
+	}
+	may_jump = 0;
+	setitimer(ITIMER_REAL, &never, NULL);
+	assert_int_equal(wrong, 0);
+	mimic_device_close(device);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test(name)
@@ -153,6 +194,7 @@ int main(void)
 		TEST(an_access_finds_what_other_threads_posted),
 		TEST(threads_that_post_in_turn_are_executed_in_that_order),
 		TEST(a_child_of_fork_has_contexts_of_its_own),
+		TEST(an_access_that_a_handler_jumped_out_of_names_the_same_page_as_before),
 	};
 
 	return run_on_both_transports(tests, sizeof(tests) / sizeof(tests[0]));
