@@ -264,7 +264,10 @@ unsigned int mimic_preload_patch_movable(const uint8_t *bytes, size_t available)
 	struct patch_branch branch;
 	unsigned int length = mimic_preload_patch_branch(bytes, available, &branch);
 
-	return length ? length : movable_as_it_is(bytes, available);
+	if (!length)
+		return movable_as_it_is(bytes, available);
+	/* Into itself: its bytes are those of another instruction, too. */
+	return branch.distance < 0 && branch.distance > -(int32_t)length ? 0 : length;
 }
 
 #else

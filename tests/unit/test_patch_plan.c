@@ -399,12 +399,36 @@ static void a_cut_instruction_is_not_moved(void **unused)
 	assert_int_equal(mimic_preload_patch_movable(jump, sizeof(jump)), sizeof(jump));
 }
 
+/* The bytes that it leads to would be changed. To its first one is no harm: there its own jump is. */
+static void a_jump_into_itself_is_not_moved(void **unused)
+{
+	static const struct {
+		uint8_t opcode[2];
+		unsigned int opcode_size, length;
+	} forms[] = { { { 0xeb }, 1, 2 }, { { 0x72 }, 1, 2 }, { { 0xe9 }, 1, 5 }, { { 0x0f, 0x82 }, 2, 6 } };
+	uint8_t text[MIMIC_INSTRUCTION_MAX];
+	unsigned int i;
+
+	(void)unused;
+	for (i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		for (int32_t distance = -20; distance < 20; distance++) {
+			bool is_inside = distance < 0 && -distance < (int32_t)forms[i].length;
+
+			memcpy(text, forms[i].opcode, sizeof(forms[i].opcode));
+			memcpy(text + forms[i].opcode_size, &distance, sizeof(distance));
+			assert_int_equal(mimic_preload_patch_movable(text, sizeof(text)),
+					 is_inside ? 0 : forms[i].length);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_moved_instruction_computes_with_registers_only_and_has_its_length),
 		cmocka_unit_test(a_moved_jump_has_its_condition_and_leads_where_it_led),
 		cmocka_unit_test(a_cut_instruction_is_not_moved),
+		cmocka_unit_test(a_jump_into_itself_is_not_moved),
 		cmocka_unit_test(each_jump_leads_to_its_place_and_changes_its_own_instruction_only),
 		cmocka_unit_test(no_jump_leads_beyond_its_window),
 		cmocka_unit_test(an_instruction_of_five_bytes_or_more_has_a_jump_of_its_own),

@@ -24,6 +24,7 @@
  *  126: the jump
  *       sub $0x7c, %eax; ret       its bytes are a distance of 2 GB for the jump before
  */
+#define INWARD_PLACE 1536
 #define AT_LOAD 123
 #define AT_JUMP 126
 #define FAR_TARGET 32
@@ -31,6 +32,9 @@
 static const uint8_t target[] = { 0x83, 0xc0, 0x05, 0xc3 };
 static const uint8_t load[] = { 0x8b, 0x47, 0x00 };
 static const uint8_t behind[] = { 0x83, 0xe8, 0x7c, 0xc3 };
+
+/* In its place: a jump to its own second byte, with which inc %eax begins; test $0x7c, %al; ret */
+static const uint8_t inward[] = { 0xeb, 0xff, 0xc0, 0xa8, 0x7c, 0xc3 };
 
 static const struct form {
 	uint8_t jump[6];
@@ -63,6 +67,8 @@ static void make_text(void)
 		memcpy(function + AT_JUMP, forms[i].jump, forms[i].length);
 		memcpy(function + AT_JUMP + forms[i].length, behind, sizeof(behind));
 	}
+	memcpy(bytes + INWARD_PLACE + AT_LOAD, load, sizeof(load));
+	memcpy(bytes + INWARD_PLACE + AT_JUMP, inward, sizeof(inward));
 	CHECK(file >= 0 && write(file, bytes, sizeof(bytes)) == sizeof(bytes));
 	/* Where a jump over the load and a part of the long jump would lead. */
 	CHECK(mmap((void *)(TEXT - BELOW), BELOW, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
@@ -107,6 +113,17 @@ static void check_form(const struct form *form)
 		CHECK(call(form, AT_LOAD, &memory, carry, 0, 0) == expected(form, 1000, carry));
 		/* The jump alone. */
 		CHECK(call(form, AT_JUMP, NULL, carry, i, 0) == expected(form, i, carry));
+	}
+}
+
+/* Its bytes are another instruction's, too, and stay. */
+static void check_inward(void)
+{
+	const struct form form = { .place = INWARD_PLACE };
+
+	for (uint32_t i = 0; i < 10; i++) {
+		store32(device, PRODUCE, 0, 500 + i);
+		CHECK(call(&form, AT_LOAD, device + (CONSUME << 3), 0, 0, 0) == 500 + i + 1);
 	}
 }
 
@@ -157,6 +174,7 @@ static void check_steps(const struct form *form, int carry)
 int main(void)
 {
 	make_text();
+	check_inward();
 	for (unsigned int i = 0; i < FORMS; i++) {
 		check_form(&forms[i]);
 		check_steps(&forms[i], 0);
