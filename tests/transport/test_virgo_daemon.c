@@ -2,6 +2,7 @@
 /* Virgo clusters of a daemon: work on several threads, memory of their own, events. */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -321,6 +322,61 @@ static void posts_of_threads_in_turn_stay_in_order_while_the_queue_is_full(void 
 	mimic_device_close(ordered);
 }
 
+#define TURN_THREADS 3u
+#define RANDOM_TURNS 4000u
+/* Turns until the last value is looked at: more commands than the queue holds. */
+#define TURNS_TO_CHECK 40u
+
+static pthread_mutex_t turn_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned int turn, wrong_values;
+
+/* A turn is over when its commands are posted; the last one's value is that of all. */
+static void take_turn(void)
+{
+	post_turn((void *)(uintptr_t)(turn % TURNS));
+	if (turn % TURNS_TO_CHECK == 0) {
+		wrong_values += virgo_client_fence(ordered, UNIT_FP32) != VIRGO_ERROR_NONE;
+		wrong_values += shared_memory(ordered)[0] != turn % TURNS + 1;
+	}
+	turn++;
+}
+
+/* `argument` is the seed. */
+static void *take_random_turns(void *argument)
+{
+	unsigned int seed = (unsigned int)(uintptr_t)argument;
+
+	for (bool is_over = false; !is_over;) {
+		pthread_mutex_lock(&turn_lock);
+		for (unsigned int left = rand_r(&seed) % 3; left && turn < RANDOM_TURNS; left--)
+			take_turn();
+		is_over = turn >= RANDOM_TURNS;
+		pthread_mutex_unlock(&turn_lock);
+		sched_yield();
+	}
+	return NULL;
+}
+
+static void posts_of_threads_that_take_turns_at_random_stay_in_order(void **state)
+{
+	pthread_t threads[TURN_THREADS];
+
+	(void)state;
+	open_ordered();
+	configure_moves(ordered);
+	for (unsigned int i = 0; i < TURNS; i++)
+		ordered_shared[4096 + 64 * i] = (unsigned char)(i + 1);
+	turn = 1;
+	for (uintptr_t i = 0; i < TURN_THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, take_random_turns, (void *)(i + 1)), 0);
+	/* This thread's lane is the first. */
+	take_random_turns(NULL);
+	for (unsigned int i = 0; i < TURN_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(wrong_values, 0);
+	mimic_device_close(ordered);
+}
+
 /* --- lanes of the same low bits ------------------------------------------------------------------ */
 
 static pthread_barrier_t met;
@@ -517,6 +573,7 @@ int main(void)
 		TEST(the_programs_shared_memory_is_the_devices_scratchpad),
 		TEST(a_mapping_left_by_a_program_is_not_the_next_ones_memory),
 		TEST(an_instance_without_memory_comes_without_a_descriptor),
+		TEST(posts_of_threads_that_take_turns_at_random_stay_in_order),
 		TEST(a_posting_thread_that_ended_is_not_waited_for_in_a_lane_of_its_low_bits),
 		TEST(no_lane_has_the_low_bits_of_one_that_is_there),
 		TEST(posts_of_threads_in_turn_stay_in_order_while_the_queue_is_full),
