@@ -23,7 +23,10 @@ struct daemon_device {
 	 * order word (mimic/lane.h), 0: none yet.
 	 */
 	_Atomic uint64_t last_post[MIMIC_KIND_ORDERS];
-	/* The lane that posted first (0: none yet), and its last posts, until a later one of last_post is behind them (order.c). */
+	/*
+	 * The lane that posted first (0: none yet), and its last posts, until one in last_post comes behind
+	 * them (order.c).
+	 */
 	_Atomic uint32_t first_lane;
 	_Atomic uint64_t first_lane_post[MIMIC_KIND_ORDERS];
 };

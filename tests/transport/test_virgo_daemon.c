@@ -395,7 +395,8 @@ static void use_up_lanes_before(uint32_t low)
 	do {
 		assert_int_equal(mimic_daemon_session_lane(generation, 0, 0, &place), 0);
 		close(place.fd);
-		assert_int_equal(mimic_daemon_session_tell(generation, MIMIC_MESSAGE_THREAD_GONE, place.thread), 0);
+		assert_int_equal(
+			mimic_daemon_session_tell(generation, MIMIC_MESSAGE_THREAD_GONE, place.thread), 0);
 	} while ((place.number + 1 - low) % MIMIC_LANE_NUMBERS);
 }
 
