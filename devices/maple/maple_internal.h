@@ -85,7 +85,7 @@ struct maple_queue {
 	bool base_set;
 	bool cas1_valid;	/* the last operation of the queue was CAS1 */
 	bool loop_active;
-	bool half_done;		/* of a double pointer that stalled */
+	bool half_done;		/* of store.access, a double pointer: it stalls, or was taken back */
 	uint8_t base_shift;
 	uint16_t first;		/* word of the scratchpad */
 	uint16_t size;		/* words */

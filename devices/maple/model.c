@@ -90,8 +90,10 @@ static enum step store_step(struct maple *m, struct mimic_access *access)
 	if (is_legal_produce(m, q, access)) {
 		enum step step = maple_produce_step(m, number, access);
 
-		if (step == STEP_WAIT && q->hung)
+		if (step == STEP_WAIT && q->hung) {
+			q->half_done = false;
 			return STEP_DONE;
+		}
 		if (step == STEP_DONE && q->load.valid)
 			maple_queue_progress(m, number);
 		return step;
@@ -285,10 +287,8 @@ static void maple_cancel(struct mimic_model *model, uint64_t owner, uint64_t now
 		struct maple_queue *q = &m->state.queue[i];
 
 		withdraw(m, &q->store, owner);
-		if (q->producer == owner) {
-			q->half_done = false;
+		if (q->producer == owner)
 			maple_mmu_forget(m, i, MAPLE_FAULT_PIPES);
-		}
 		withdraw(m, &q->load, owner);
 		if (q->allocated)
 			maple_queue_clocks(m, q);
@@ -318,8 +318,10 @@ static void maple_owner_gone(struct mimic_model *model, uint64_t owner, uint64_t
 		bool was_producer = q->allocated && q->producer == owner;
 		bool was_consumer = q->allocated && q->consumer == owner;
 
-		if (was_producer)
+		if (was_producer) {
 			q->producer = 0;
+			q->half_done = false;
+		}
 		if (was_consumer)
 			q->consumer = 0;
 		if (was_producer || was_consumer)

@@ -199,6 +199,12 @@ static bool store_is_loop(unsigned int operation)
 		operation <= MAPLE_STORE_QUEUE_LOOP_PREFETCH64);
 }
 
+static bool is_same_store(const struct mimic_access *a, const struct mimic_access *b)
+{
+	return a->owner == b->owner && a->page == b->page && a->offset == b->offset && a->size == b->size &&
+	       a->data == b->data;
+}
+
 enum step maple_produce_step(struct maple *m, unsigned int number, const struct mimic_access *access)
 {
 	struct maple_queue *q = &m->state.queue[number];
@@ -206,6 +212,12 @@ enum step maple_produce_step(struct maple *m, unsigned int number, const struct 
 	struct pointer_kind kind = pointer_kind(operation);
 	enum step step;
 
+	/*
+	 * A store that was taken back and comes again goes on behind its first word. Behind
+	 * another store it does not, and the word stays: the consumer may have it already.
+	 */
+	if (q->half_done && !is_same_store(&q->store.access, access))
+		q->half_done = false;
 	if (store_is_loop(operation))
 		return loop_step(m, number, operation, access->data);
 	/* Program order per queue: the words of earlier loops come first. */
@@ -223,6 +235,8 @@ enum step maple_produce_step(struct maple *m, unsigned int number, const struct 
 		return maple_atomic_step(m, number, operation, access->data);
 	if (step == STEP_DONE)
 		q->cas1_valid = false;
+	else if (q->half_done)	/* the store of a run is not parked */
+		q->store.access = *access;
 	return step;
 }
 
@@ -294,7 +308,7 @@ size_t maple_produce_many(struct maple *m, unsigned int number, const struct mim
 	struct pointer_kind kind = pointer_kind(operation);
 	size_t done = 0;
 
-	if (lima_backlog(q) || pipes_are_stalled(m, operation) || is_paced(m))
+	if (lima_backlog(q) || pipes_are_stalled(m, operation) || is_paced(m) || q->half_done)
 		return 0;
 	if (operation == MAPLE_STORE_PRODUCE)
 		done = produce_data(m, q, pattern->size, values, n);

@@ -157,6 +157,7 @@ static void forget_fetches(struct maple *m, unsigned int number)
 void maple_queue_finish_store(struct maple *m, struct maple_queue *q)
 {
 	q->store.valid = false;
+	q->half_done = false;
 	maple_queue_clocks(m, q);
 	mimic_trace_wakes(&m->model.trace, q->store.access.owner, 0, false);
 	m->host.complete(m->host.context, q->store.access.owner, 0);

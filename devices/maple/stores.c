@@ -57,6 +57,9 @@ static enum mimic_outcome store_BASE(struct mimic_model *model, struct mimic_reg
 
 	if (!q)
 		return illegal(m);
+	/* The same pointer has other addresses now: not the store that was taken back. */
+	if (q->producer == access->owner)
+		q->half_done = false;
 	/* any thread may: the artifact checks no owner here (pipe:559 of docs/sources.md) */
 	q->base = access->data & address_mask(m);
 	q->base_set = q->base != 0;

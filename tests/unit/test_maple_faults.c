@@ -305,6 +305,226 @@ static void a_double_pointer_that_stalls_between_its_halves_fetches_each_once(vo
 	stop();
 }
 
+/* --- a double pointer that is taken back between its halves ---------------------- */
+
+static bool double_pointer(uint32_t first, uint32_t second)
+{
+	return fake_store(host, PRODUCER, POINTER32, 0, 8, (uint64_t)first << 32 | second);
+}
+
+static void cancel(void)
+{
+	host->model->ops->cancel(host->model, PRODUCER, host->now);
+	host->parked[PRODUCER] = false;
+}
+
+static void resolve_pipes(void)
+{
+	host->absent[2] = false;
+	fake_mmu_load(host, GET_FAULT);
+	fake_mmu_store(host, RESOLVE, PIPES);
+}
+
+static void expect_words(const uint32_t *words, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		assert_int_equal(consume(0), words[i]);
+	assert_int_equal(consume(0), FAKE_PARKED);
+}
+
+#define EXPECT_WORDS(...) \
+	expect_words((const uint32_t[]){ __VA_ARGS__ }, sizeof((uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
+
+static void start_half_done(void)
+{
+	start("paper", FAKE_WALKS | FAKE_FAULTS);
+	fake_open(host, WORDS_8, 1);
+	fake_store(host, PRODUCER, SET_BASE32, 0, 8, FAKE_BASE);
+	host->absent[2] = true;
+	host->fault_answer = MIMIC_FAULT_STALL;
+	assert_false(double_pointer(3, 2048));
+}
+
+static void start_taken_back(void)
+{
+	start_half_done();
+	cancel();
+}
+
+static void the_same_store_goes_on_behind_the_word_of_the_one_that_was_taken_back(void **state)
+{
+	(void)state;
+	start_taken_back();
+	assert_false(double_pointer(3, 2048));
+	resolve_pipes();
+	assert_true(host->completed[PRODUCER]);
+	EXPECT_WORDS(0xf0000003, 0xf0000000 + 2048);
+	stop();
+}
+
+static void the_same_store_goes_on_after_each_time_that_it_is_taken_back(void **state)
+{
+	(void)state;
+	start_taken_back();
+	assert_false(double_pointer(3, 2048));
+	cancel();
+	resolve_pipes();
+	assert_true(double_pointer(3, 2048));
+	EXPECT_WORDS(0xf0000003, 0xf0000000 + 2048);
+	stop();
+}
+
+static void the_same_store_goes_on_at_the_head_of_a_run(void **state)
+{
+	static const uint64_t values[2] = { 3ull << 32 | 2048, 5 };
+	struct mimic_access pattern = {
+		.owner = PRODUCER, .offset = AT(POINTER32, 0), .size = 8, .is_write = 1,
+	};
+
+	(void)state;
+	start_taken_back();
+	resolve_pipes();
+	assert_int_equal(host->model->ops->store_many(host->model, &pattern, values, 2, host->now), 2);
+	EXPECT_WORDS(0xf0000003, 0xf0000000 + 2048, 0xf0000005);
+	stop();
+}
+
+/* The host stores the rest of a run one by one. */
+static void a_store_of_a_run_that_stalls_between_its_halves_goes_on_by_itself(void **state)
+{
+	static const uint64_t values[2] = { 5, 3ull << 32 | 2048 };
+	struct mimic_access pattern = {
+		.owner = PRODUCER, .offset = AT(POINTER32, 0), .size = 8, .is_write = 1,
+	};
+
+	(void)state;
+	start("paper", FAKE_WALKS | FAKE_FAULTS);
+	fake_open(host, WORDS_8, 1);
+	fake_store(host, PRODUCER, SET_BASE32, 0, 8, FAKE_BASE);
+	host->absent[2] = true;
+	host->fault_answer = MIMIC_FAULT_STALL;
+	assert_int_equal(host->model->ops->store_many(host->model, &pattern, values, 2, host->now), 1);
+	assert_false(double_pointer(3, 2048));
+	resolve_pipes();
+	assert_true(host->completed[PRODUCER]);
+	EXPECT_WORDS(0xf0000005, 0xf0000003, 0xf0000000 + 2048);
+	stop();
+}
+
+static void another_double_pointer_after_one_that_was_taken_back_fetches_both(void **state)
+{
+	(void)state;
+	start_taken_back();
+	resolve_pipes();
+	assert_true(double_pointer(4, 2048));
+	EXPECT_WORDS(0xf0000003, 0xf0000004, 0xf0000000 + 2048);
+	stop();
+}
+
+static void another_operation_after_a_double_pointer_that_was_taken_back_fetches_both(void **state)
+{
+	(void)state;
+	start_taken_back();
+	resolve_pipes();
+	assert_true(fake_store(host, PRODUCER, LLC_POINTER32, 0, 8, 3ull << 32 | 2048));
+	EXPECT_WORDS(0xf0000003, 0xf0000003, 0xf0000000 + 2048);
+	stop();
+}
+
+static void the_same_store_behind_another_store_fetches_both(void **state)
+{
+	(void)state;
+	start_taken_back();
+	resolve_pipes();
+	assert_true(produce(0, 77));
+	assert_true(double_pointer(3, 2048));
+	EXPECT_WORDS(0xf0000003, 77, 0xf0000003, 0xf0000000 + 2048);
+	stop();
+}
+
+static void the_same_store_behind_another_in_a_run_fetches_both(void **state)
+{
+	static const uint64_t values[2] = { 5, 3ull << 32 | 2048 };
+	struct mimic_access pattern = {
+		.owner = PRODUCER, .offset = AT(POINTER32, 0), .size = 8, .is_write = 1,
+	};
+
+	(void)state;
+	start_taken_back();
+	resolve_pipes();
+	assert_int_equal(host->model->ops->store_many(host->model, &pattern, values, 2, host->now), 2);
+	EXPECT_WORDS(0xf0000003, 0xf0000005, 0xf0000003, 0xf0000000 + 2048);
+	stop();
+}
+
+static void the_same_store_from_another_base_fetches_both(void **state)
+{
+	(void)state;
+	start_taken_back();
+	resolve_pipes();
+	fake_store(host, PRODUCER, SET_BASE32, 0, 8, fake_address(16));
+	assert_true(double_pointer(3, 2048));
+	EXPECT_WORDS(0xf0000003, 0xf0000000 + 19, 0xf0000000 + 2064);
+	stop();
+}
+
+static void the_same_store_of_a_thread_that_ended_between_fetches_both(void **state)
+{
+	(void)state;
+	start_taken_back();
+	host->model->ops->owner_gone(host->model, PRODUCER, host->now);
+	resolve_pipes();
+	assert_int_equal(fake_load(host, PRODUCER, OPEN_PRODUCER, 0, 4) & 2, 2);
+	assert_true(double_pointer(3, 2048));
+	EXPECT_WORDS(0xf0000003, 0xf0000003, 0xf0000000 + 2048);
+	stop();
+}
+
+static void the_same_store_of_a_role_that_was_closed_between_fetches_both(void **state)
+{
+	(void)state;
+	start_taken_back();
+	fake_load(host, PRODUCER, CLOSE_PRODUCER, 0, 4);
+	resolve_pipes();
+	assert_int_equal(fake_load(host, PRODUCER, OPEN_PRODUCER, 0, 4) & 2, 2);
+	assert_true(double_pointer(3, 2048));
+	EXPECT_WORDS(0xf0000003, 0xf0000003, 0xf0000000 + 2048);
+	stop();
+}
+
+/* The end of the consumer's thread ends the store; the second word never comes. */
+static void a_double_pointer_behind_one_that_ended_with_the_consumer_fetches_both(void **state)
+{
+	(void)state;
+	start_half_done();
+	host->model->ops->owner_gone(host->model, CONSUMER, host->now);
+	assert_true(host->completed[PRODUCER]);
+	resolve_pipes();
+	fake_load(host, CONSUMER, OPEN_CONSUMER, 0, 4);
+	assert_true(double_pointer(3, 2048));
+	EXPECT_WORDS(0xf0000003, 0xf0000003, 0xf0000000 + 2048);
+	stop();
+}
+
+/* Loads give 0 there; the counters show it. */
+static void a_double_pointer_behind_one_that_a_hung_queue_dropped_fetches_both(void **state)
+{
+	(void)state;
+	start("artifact", FAKE_WALKS | FAKE_FAULTS);
+	fake_open(host, WORDS_8, 1);
+	fake_store(host, PRODUCER, SET_BASE32, 0, 8, FAKE_BASE);
+	assert_true(fake_store(host, PRODUCER, LLC_POINTER64, 0, 8, 1));
+	assert_int_equal(fake_counter(host, MAPLE_COUNTER_hangs), 1);
+	host->absent[2] = true;
+	host->fault_answer = MIMIC_FAULT_STALL;
+	assert_true(double_pointer(3, 2048));
+	assert_int_equal(fake_counter(host, MAPLE_COUNTER_fetched), 1);
+	resolve_pipes();
+	assert_true(double_pointer(3, 2048));
+	assert_int_equal(fake_counter(host, MAPLE_COUNTER_fetched), 3);
+	stop();
+}
+
 /* --- shootdowns ------------------------------------------------------------------ */
 
 static void an_invalidated_page_is_walked_again(void **state)
@@ -356,6 +576,19 @@ int main(void)
 		cmocka_unit_test(a_stalled_loop_goes_on_when_it_is_resolved),
 		cmocka_unit_test(stores_behind_a_stalled_loop_wait_for_it),
 		cmocka_unit_test(a_double_pointer_that_stalls_between_its_halves_fetches_each_once),
+		cmocka_unit_test(the_same_store_goes_on_behind_the_word_of_the_one_that_was_taken_back),
+		cmocka_unit_test(the_same_store_goes_on_after_each_time_that_it_is_taken_back),
+		cmocka_unit_test(the_same_store_goes_on_at_the_head_of_a_run),
+		cmocka_unit_test(a_store_of_a_run_that_stalls_between_its_halves_goes_on_by_itself),
+		cmocka_unit_test(another_double_pointer_after_one_that_was_taken_back_fetches_both),
+		cmocka_unit_test(another_operation_after_a_double_pointer_that_was_taken_back_fetches_both),
+		cmocka_unit_test(the_same_store_behind_another_store_fetches_both),
+		cmocka_unit_test(the_same_store_behind_another_in_a_run_fetches_both),
+		cmocka_unit_test(the_same_store_from_another_base_fetches_both),
+		cmocka_unit_test(the_same_store_of_a_thread_that_ended_between_fetches_both),
+		cmocka_unit_test(the_same_store_of_a_role_that_was_closed_between_fetches_both),
+		cmocka_unit_test(a_double_pointer_behind_one_that_ended_with_the_consumer_fetches_both),
+		cmocka_unit_test(a_double_pointer_behind_one_that_a_hung_queue_dropped_fetches_both),
 		cmocka_unit_test(an_invalidated_page_is_walked_again),
 		cmocka_unit_test(invalidate_leaves_other_pages_alone),
 	};

@@ -169,6 +169,29 @@ static void parked_accesses_survive_save_and_restore(void **state)
 	fake_host_destroy(second);
 }
 
+static void a_taken_back_double_pointer_goes_on_after_save_and_restore(void **state)
+{
+	const uint64_t payload = 3ull << 32 | 2048;
+	struct fake_host *first = fake_host_profile("paper", FAKE_WALKS | FAKE_FAULTS);
+	struct fake_host *second = fake_host_profile("paper", FAKE_WALKS | FAKE_FAULTS);
+
+	(void)state;
+	fake_open(first, WORDS_8, 1);
+	fake_store(first, 1, SET_BASE32, 0, 8, FAKE_BASE);
+	first->absent[2] = true;
+	first->fault_answer = MIMIC_FAULT_STALL;
+	assert_false(fake_store(first, 1, POINTER32, 0, 8, payload));
+	first->model->ops->cancel(first->model, 1, first->now);
+	copy_model(second, first);
+	maple_model_retry(second->model, second->now);
+	assert_true(fake_store(second, 1, POINTER32, 0, 8, payload));
+	assert_int_equal(fake_load(second, 2, CONSUME, 0, 4), 0xf0000003);
+	assert_int_equal(fake_load(second, 2, CONSUME, 0, 4), 0xf0000000 + 2048);
+	assert_int_equal(fake_load(second, 2, CONSUME, 0, 4), FAKE_PARKED);
+	fake_host_destroy(first);
+	fake_host_destroy(second);
+}
+
 static void an_image_of_another_size_or_configuration_is_refused(void **state)
 {
 	struct fake_host *paper = fake_host_profile("paper", FAKE_IDENTITY);
@@ -289,6 +312,7 @@ int main(void)
 		cmocka_unit_test(a_restored_model_goes_on_as_the_saved_one_would_have),
 		cmocka_unit_test(outstanding_loads_survive_save_and_restore),
 		cmocka_unit_test(parked_accesses_survive_save_and_restore),
+		cmocka_unit_test(a_taken_back_double_pointer_goes_on_after_save_and_restore),
 		cmocka_unit_test(an_image_of_another_size_or_configuration_is_refused),
 		cmocka_unit_test(a_refused_image_changes_nothing),
 		cmocka_unit_test(clocks_go_on_at_the_time_of_the_machine_that_restores),
