@@ -45,6 +45,13 @@ static bool fetch_value(struct memory *memory, uint64_t address, unsigned int si
 	return there;
 }
 
+static unsigned int page_bit(uint64_t address)
+{
+	uint64_t page = (address - MEMORY_BASE) / 4096;
+
+	return address >= MEMORY_BASE && page < 8 ? 1u << page : 0;
+}
+
 static long gather(void *context, const uint64_t *addresses, size_t count, unsigned int size,
 		   uint64_t tag, uint64_t *values)
 {
@@ -55,6 +62,8 @@ static long gather(void *context, const uint64_t *addresses, size_t count, unsig
 
 		CHECK(size == 4 || (size == 8 && addresses[i] % 4096 <= 4088));
 		CHECK(addresses[i] % 4 == 0);
+		if (!side->defer && side->absent & page_bit(addresses[i]))
+			return (long)i;
 		late.there = fetch_value(&side->memory, late.address, size, &late.value);
 		if (side->defer) {
 			CHECK(side->late_count < ORACLE_PENDING);
@@ -92,7 +101,7 @@ static int atomic(void *context, uint64_t address, enum mimic_atomic operation, 
 	uint32_t *word = memory_writable(&side->memory, address);
 	int32_t has;
 
-	if (!word)
+	if (!word || side->absent & page_bit(address))
 		return -EFAULT;
 	*old = *word;
 	has = (int32_t)*word;
@@ -111,6 +120,32 @@ static int atomic(void *context, uint64_t address, enum mimic_atomic operation, 
 	return 0;
 }
 
+static bool one_hangs(const struct side *side)
+{
+	struct maple_queue_view view;
+
+	for (unsigned int i = 0; i < ORACLE_QUEUES; i++) {
+		if (!maple_model_queue(side->current, i, &view) && view.hung)
+			return true;
+	}
+	return false;
+}
+
+/* A loop's page is there at once, a thread's after a while. A queue that hangs would drop the store. */
+static enum mimic_fault_answer page_fault(void *context, uint64_t address, unsigned int source)
+{
+	struct side *side = context;
+	unsigned int bit = side->absent & page_bit(address);
+
+	if (!bit)
+		return MIMIC_FAULT_BAD;
+	side->absent &= ~bit;
+	if (source == MAPLE_FAULT_LIMA || one_hangs(side))
+		return MIMIC_FAULT_RETRY;
+	side->stalled = true;
+	return MIMIC_FAULT_STALL;
+}
+
 /* --- the two models --------------------------------------------------------------- */
 
 static void complete(void *context, uint64_t owner, uint64_t data)
@@ -126,7 +161,7 @@ void side_create(struct side *side)
 {
 	static const char *const profiles[] = { "paper", "artifact" };
 	struct mimic_host host = {
-		.context = side, .complete = complete,
+		.context = side, .complete = complete, .page_fault = page_fault,
 		.memory = { .context = side, .gather = gather, .read = read_bytes, .atomic = atomic },
 	};
 	struct maple_config config;
@@ -153,6 +188,9 @@ void side_start(struct side *side, bool artifact, bool defer)
 	memset(side->parked, 0, sizeof(side->parked));
 	memset(side->answer, 0, sizeof(side->answer));
 	side->late_count = 0;
+	side->absent = 0;
+	side->stalled = false;
+	side->taken_back = 0;
 	memory_fill(&side->memory);
 }
 
@@ -167,9 +205,14 @@ bool side_settle(struct side *side)
 {
 	bool was_busy = false;
 
-	while (side->current->ops->busy(side->current)) {
+	while (side->stalled || side->current->ops->busy(side->current)) {
 		was_busy = true;
-		side->current->ops->tick(side->current, side->now);
+		if (side->stalled) {
+			side->stalled = false;
+			maple_model_retry(side->current, side->now);
+		} else {
+			side->current->ops->tick(side->current, side->now);
+		}
 	}
 	return was_busy;
 }
@@ -181,6 +224,12 @@ enum mimic_outcome side_access(struct side *side, struct mimic_access *access)
 
 	side->parked[owner] = true;
 	outcome = side->current->ops->access(side->current, access, side->now);
+	while (outcome == MIMIC_PARKED && access->is_write && side->stalled) {
+		side->current->ops->cancel(side->current, owner, side->now);
+		side->taken_back++;
+		side_settle(side);
+		outcome = side->current->ops->access(side->current, access, side->now);
+	}
 	if (outcome == MIMIC_DONE)
 		side->parked[owner] = false;
 	side_settle(side);

@@ -40,10 +40,14 @@ struct side {
 	struct late late[ORACLE_PENDING];
 	unsigned int late_count;
 	bool defer;	/* memory answers later */
+	/* Bits of pages that a driver has to bring. Reads of B and of split values find them there. */
+	unsigned int absent;
+	bool stalled;	/* a pointer or an atomic has met one, and no driver has brought it yet */
+	uint64_t taken_back;	/* stores that waited for a driver, had a signal and came again */
 	uint64_t now;
 };
 
-/* Ticks until the model is idle, as a driver does. true: it was not. */
+/* Ticks until the model is idle and brings pages, as a driver does. true: there was something to do. */
 bool side_settle(struct side *side);
 
 /* NULL: nothing there, or not of that kind. */
@@ -56,6 +60,7 @@ void side_create(struct side *side);
 void side_start(struct side *side, bool artifact, bool defer);
 /* Leaves the model as after power-on for the next input; waiting threads are released. */
 void side_stop(struct side *side);
+/* A store that waits for a page is taken back by a signal, and comes again when the page is there. */
 enum mimic_outcome side_access(struct side *side, struct mimic_access *access);
 void side_save_and_restore(struct side *side);
 
