@@ -308,6 +308,7 @@ static int post_on(struct daemon_device *device, struct daemon_lane *lane, const
 
 	if (error)
 		return error;
+	order.works_on = 0;
 	error = count == 1 ? post_piece(device, lane, &order, store, values, 1, quietly) :
 			     post_pieces(device, lane, &order, store, values, count, quietly);
 	if (!error)
