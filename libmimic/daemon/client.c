@@ -308,6 +308,7 @@ static int post_on(struct daemon_device *device, struct daemon_lane *lane, const
 
 	if (error)
 		return error;
+	/* Both begin the order, as count is not 0; some compilers do not see that. */
 	order.works_on = 0;
 	error = count == 1 ? post_piece(device, lane, &order, store, values, 1, quietly) :
 			     post_pieces(device, lane, &order, store, values, count, quietly);

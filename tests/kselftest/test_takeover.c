@@ -428,7 +428,7 @@ TEST_F(takeover, a_program_can_be_killed_in_an_access_that_a_dead_daemon_took)
 	EXPECT_EQ(0, in_child(opens, &self->holder));
 }
 
-/* The dead daemon had heard that nobody waits for it, and had not answered. */
+/* The dead daemon had heard that no thread waits for it, and had not answered. */
 TEST_F(takeover, a_store_of_a_killed_program_is_not_begun_by_the_successor)
 {
 	pid_t child;

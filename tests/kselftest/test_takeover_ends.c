@@ -235,7 +235,7 @@ TEST_F(ends, a_successor_can_unregister_a_device)
 	EXPECT_EQ(0, fake_daemon_register(self->daemon));
 }
 
-/* --- nobody comes ------------------------------------------------------------------------ */
+/* --- no successor comes ------------------------------------------------------------------------ */
 
 static int opens(void *holder)
 {
