@@ -19,6 +19,7 @@
 #include "daemon/server.h"
 #include "tests/lib/daemon_fixture.h"
 #include "tests/lib/kinds.h"
+#include "tests/lib/log_lines.h"
 
 #define PATIENCE_MS 5000
 
@@ -207,15 +208,7 @@ int served_await_descriptors(const struct served *served, int count)
 bool served_said(const struct served *served, const char *text)
 {
 	for (int i = 0; i < 200; i++) {
-		FILE *file = fopen(served->log, "re");
-		char line[600];
-		bool found = false;
-
-		while (file && !found && fgets(line, sizeof(line), file))
-			found = strstr(line, text) != NULL;
-		if (file)
-			fclose(file);
-		if (found)
+		if (log_lines_with(served->log, text))
 			return true;
 		test_sleep_ms(10);
 	}

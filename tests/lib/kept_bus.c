@@ -18,6 +18,7 @@
 #include "daemon/loop/notify.h"
 #include "daemon/server.h"
 #include "daemon/supervise/supervisor.h"
+#include "tests/lib/log_lines.h"
 
 #define PAGE 4096u
 /* Open in the supervisor and in each daemon, above all that are kept. */
@@ -410,15 +411,7 @@ void kept_bus_kill(void)
 
 unsigned int kept_bus_said(const char *text)
 {
-	FILE *file = fopen(kept_bus.log, "re");
-	unsigned int count = 0;
-	char line[600];
-
-	while (file && fgets(line, sizeof(line), file))
-		count += strstr(line, text) != NULL;
-	if (file)
-		fclose(file);
-	return count;
+	return log_lines_with(kept_bus.log, text);
 }
 
 /* --- requests ----------------------------------------------------------------------------------- */

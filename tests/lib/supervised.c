@@ -18,6 +18,7 @@
 #include "daemon/recovery/store.h"
 #include "daemon/supervise/supervisor.h"
 #include "tests/lib/daemon_fixture.h"
+#include "tests/lib/log_lines.h"
 
 /* Open in the supervisor and in each daemon, above all that are kept. */
 #define ORDERS_FD 4000
@@ -292,15 +293,7 @@ void supervised_end(struct supervised *supervised)
 
 unsigned int supervised_said(const struct supervised *supervised, const char *text)
 {
-	FILE *file = fopen(supervised->log, "re");
-	unsigned int count = 0;
-	char line[600];
-
-	while (file && fgets(line, sizeof(line), file))
-		count += strstr(line, text) != NULL;
-	if (file)
-		fclose(file);
-	return count;
+	return log_lines_with(supervised->log, text);
 }
 
 /* --- orders ------------------------------------------------------------------------------------ */

@@ -374,17 +374,24 @@ static void the_same_store_goes_on_after_each_time_that_it_is_taken_back(void **
 	stop();
 }
 
+/* Two stores of pointers at once; how many were done. */
+static size_t pointer_run(const uint64_t values[2])
+{
+	const struct mimic_access pattern = {
+		.owner = PRODUCER, .offset = AT(POINTER32, 0), .size = 8, .is_write = 1,
+	};
+
+	return host->model->ops->store_many(host->model, &pattern, values, 2, host->now);
+}
+
 static void the_same_store_goes_on_at_the_head_of_a_run(void **state)
 {
 	static const uint64_t values[2] = { 3ull << 32 | 2048, 5 };
-	struct mimic_access pattern = {
-		.owner = PRODUCER, .offset = AT(POINTER32, 0), .size = 8, .is_write = 1,
-	};
 
 	(void)state;
 	start_taken_back();
 	resolve_pipes();
-	assert_int_equal(host->model->ops->store_many(host->model, &pattern, values, 2, host->now), 2);
+	assert_int_equal(pointer_run(values), 2);
 	EXPECT_WORDS(0xf0000003, 0xf0000000 + 2048, 0xf0000005);
 	stop();
 }
@@ -393,9 +400,6 @@ static void the_same_store_goes_on_at_the_head_of_a_run(void **state)
 static void a_store_of_a_run_that_stalls_between_its_halves_goes_on_by_itself(void **state)
 {
 	static const uint64_t values[2] = { 5, 3ull << 32 | 2048 };
-	struct mimic_access pattern = {
-		.owner = PRODUCER, .offset = AT(POINTER32, 0), .size = 8, .is_write = 1,
-	};
 
 	(void)state;
 	start("paper", FAKE_WALKS | FAKE_FAULTS);
@@ -403,7 +407,7 @@ static void a_store_of_a_run_that_stalls_between_its_halves_goes_on_by_itself(vo
 	fake_store(host, PRODUCER, SET_BASE32, 0, 8, FAKE_BASE);
 	host->absent[2] = true;
 	host->fault_answer = MIMIC_FAULT_STALL;
-	assert_int_equal(host->model->ops->store_many(host->model, &pattern, values, 2, host->now), 1);
+	assert_int_equal(pointer_run(values), 1);
 	assert_false(double_pointer(3, 2048));
 	resolve_pipes();
 	assert_true(host->completed[PRODUCER]);
@@ -445,14 +449,11 @@ static void the_same_store_behind_another_store_fetches_both(void **state)
 static void the_same_store_behind_another_in_a_run_fetches_both(void **state)
 {
 	static const uint64_t values[2] = { 5, 3ull << 32 | 2048 };
-	struct mimic_access pattern = {
-		.owner = PRODUCER, .offset = AT(POINTER32, 0), .size = 8, .is_write = 1,
-	};
 
 	(void)state;
 	start_taken_back();
 	resolve_pipes();
-	assert_int_equal(host->model->ops->store_many(host->model, &pattern, values, 2, host->now), 2);
+	assert_int_equal(pointer_run(values), 2);
 	EXPECT_WORDS(0xf0000003, 0xf0000005, 0xf0000003, 0xf0000000 + 2048);
 	stop();
 }
