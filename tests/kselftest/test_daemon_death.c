@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "mimic/maple_ioctl.h"
+#include "tests/kselftest/lib/another_device.h"
 #include "tests/kselftest/lib/holder.h"
 #include "tests/kselftest/lib/memory.h"
 
@@ -231,23 +232,6 @@ TEST_F(death, while_it_owes_the_answer_of_a_close)
 	EXPECT_EQ(0, holder_open(&self->holder));
 }
 
-static long registers_another(struct fake_self *self, void *unused)
-{
-	struct mimic_bus_register wanted = {
-		.size = sizeof(wanted), .kind = "maple", .index = 20, .pages = 5, .interrupts = 1,
-	};
-
-	(void)unused;
-	return ioctl(self->fd, MIMIC_BUS_REGISTER, &wanted) ? -errno : (long)wanted.device;
-}
-
-static long unregisters(struct fake_self *self, void *device)
-{
-	struct mimic_bus_unregister wanted = { .size = sizeof(wanted), .device = *(uint32_t *)device };
-
-	return ioctl(self->fd, MIMIC_BUS_UNREGISTER, &wanted) ? -errno : 0;
-}
-
 TEST_F(death, while_its_device_is_probed)
 {
 	const struct fake_special identify = {
@@ -259,19 +243,19 @@ TEST_F(death, while_its_device_is_probed)
 	int tries;
 
 	fake_daemon_special(self->holder.daemon, &identify);
-	fake_daemon_call(self->holder.daemon, registers_another, NULL, 0);
+	fake_daemon_call(self->holder.daemon, another_device_register, NULL, 0);
 	EXPECT_TRUE(fake_daemon_has_died(self->holder.daemon));
 	fake_daemon_no_specials(self->holder.daemon);
 	/* The device waits for another daemon, and its driver for the device. */
 	holder_give_back(&self->holder);
 	ASSERT_EQ(0, fake_daemon_restart(self->holder.daemon));
-	result = fake_daemon_call(self->holder.daemon, registers_another, NULL, 0);
+	result = fake_daemon_call(self->holder.daemon, another_device_register, NULL, 0);
 	ASSERT_LT(0, result);
-	for (tries = 0; access("/dev/maple20", F_OK) && tries < 5000; tries++)
+	for (tries = 0; access(ANOTHER_DEVICE, F_OK) && tries < 5000; tries++)
 		sleep_ms(1);
-	EXPECT_EQ(0, access("/dev/maple20", F_OK));
+	EXPECT_EQ(0, access(ANOTHER_DEVICE, F_OK));
 	device = (uint32_t)result;
-	EXPECT_EQ(0, fake_daemon_call(self->holder.daemon, unregisters, &device, sizeof(device)));
+	EXPECT_EQ(0, fake_daemon_call(self->holder.daemon, another_device_unregister, &device, sizeof(device)));
 }
 
 /* --- afterwards ----------------------------------------------------------------------- */
@@ -356,27 +340,14 @@ TEST_F(death, a_device_of_other_properties_is_eexist)
 	EXPECT_EQ(0, fake_daemon_restart(daemon));
 }
 
-static int served(const struct fake_daemon *daemon)
-{
-	char path[80], value = '?';
-	int file;
-
-	snprintf(path, sizeof(path), "/sys/bus/mimic/devices/maple%d/served", daemon->control->index);
-	file = open(path, O_RDONLY);
-	if (file < 0 || read(file, &value, 1) != 1)
-		value = '?';
-	close(file);
-	return value;
-}
-
 TEST_F(death, sysfs_says_whether_a_daemon_is_there)
 {
-	EXPECT_EQ('1', served(self->holder.daemon));
+	EXPECT_EQ('1', first_device_is_served(self->holder.daemon));
 	fake_daemon_kill(self->holder.daemon);
 	EXPECT_TRUE(becomes_dead(self->holder.fd));
-	EXPECT_EQ('0', served(self->holder.daemon));
+	EXPECT_EQ('0', first_device_is_served(self->holder.daemon));
 	ASSERT_EQ(0, fake_daemon_restart(self->holder.daemon));
-	EXPECT_EQ('1', served(self->holder.daemon));
+	EXPECT_EQ('1', first_device_is_served(self->holder.daemon));
 }
 
 TEST_F(death, twenty_daemons_one_after_the_other)

@@ -13,6 +13,7 @@
 
 #include "mimic/virgo_ioctl.h"
 #include "mimic/virgo_registers.h"
+#include "tests/kselftest/lib/another_device.h"
 #include "tests/kselftest/lib/holder.h"
 
 #define KEEP_MS 60000
@@ -137,23 +138,6 @@ TEST_F(driver, events_that_a_dead_daemon_may_have_cleared_are_not_lost)
 
 /* --- a probe ------------------------------------------------------------------------- */
 
-static long registers_another(struct fake_self *self, void *unused)
-{
-	struct mimic_bus_register wanted = {
-		.size = sizeof(wanted), .kind = "maple", .index = 20, .pages = 5, .interrupts = 1,
-	};
-
-	(void)unused;
-	return ioctl(self->fd, MIMIC_BUS_REGISTER, &wanted) ? -errno : (long)wanted.device;
-}
-
-static long unregisters(struct fake_self *self, void *device)
-{
-	struct mimic_bus_unregister wanted = { .size = sizeof(wanted), .device = *(uint32_t *)device };
-
-	return ioctl(self->fd, MIMIC_BUS_UNREGISTER, &wanted) ? -errno : 0;
-}
-
 TEST_F(driver, a_probe_that_found_no_daemon_is_made_again_for_the_successor)
 {
 	const struct fake_special identify = {
@@ -165,17 +149,17 @@ TEST_F(driver, a_probe_that_found_no_daemon_is_made_again_for_the_successor)
 	int tries;
 
 	fake_daemon_special(self->daemon, &identify);
-	fake_daemon_call(self->daemon, registers_another, NULL, 0);
+	fake_daemon_call(self->daemon, another_device_register, NULL, 0);
 	ASSERT_TRUE(fake_daemon_has_died(self->daemon));
 	ASSERT_EQ(0, succeed_late(self->daemon));
-	EXPECT_NE(0, access("/dev/maple20", F_OK));
-	result = fake_daemon_call(self->daemon, registers_another, NULL, 0);
+	EXPECT_NE(0, access(ANOTHER_DEVICE, F_OK));
+	result = fake_daemon_call(self->daemon, another_device_register, NULL, 0);
 	ASSERT_LT(0, result);
-	for (tries = 0; access("/dev/maple20", F_OK) && tries < 5000; tries++)
+	for (tries = 0; access(ANOTHER_DEVICE, F_OK) && tries < 5000; tries++)
 		sleep_ms(1);
-	EXPECT_EQ(0, access("/dev/maple20", F_OK));
+	EXPECT_EQ(0, access(ANOTHER_DEVICE, F_OK));
 	device = (uint32_t)result;
-	EXPECT_EQ(0, fake_daemon_call(self->daemon, unregisters, &device, sizeof(device)));
+	EXPECT_EQ(0, fake_daemon_call(self->daemon, another_device_unregister, &device, sizeof(device)));
 }
 
 /* --- memory of a device ---------------------------------------------------------------- */

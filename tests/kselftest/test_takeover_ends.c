@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 
+#include "tests/kselftest/lib/another_device.h"
 #include "tests/kselftest/lib/holder.h"
 #include "tests/kselftest/lib/memory.h"
 
@@ -93,19 +94,6 @@ TEST_F(ends, keep_by_another_process_is_eperm)
 	EXPECT_EQ(EPERM, errno);
 }
 
-static int served(const struct fake_daemon *daemon)
-{
-	char path[80], value = '?';
-	int file;
-
-	snprintf(path, sizeof(path), "/sys/bus/mimic/devices/maple%d/served", daemon->control->index);
-	file = open(path, O_RDONLY);
-	if (file < 0 || read(file, &value, 1) != 1)
-		value = '?';
-	close(file);
-	return value;
-}
-
 /* This process has the descriptor all the same. */
 TEST_F(ends, without_keep_a_death_is_the_end)
 {
@@ -116,7 +104,7 @@ TEST_F(ends, without_keep_a_death_is_the_end)
 	fake_daemon_kill(self->daemon);
 	EXPECT_TRUE(waiter_ends(&waiter));
 	EXPECT_EQ(SIGBUS, waiter.signal);
-	EXPECT_EQ('0', served(self->daemon));
+	EXPECT_EQ('0', first_device_is_served(self->daemon));
 	EXPECT_EQ(ENODEV, in_child(takes_over_rightly, self->daemon));
 }
 
@@ -150,7 +138,7 @@ TEST_F(ends, take_over_with_another_token_is_eacces_and_changes_nothing)
 	ASSERT_TRUE(begins_to_wait(&self->holder, &waiter));
 	fake_daemon_kill(self->daemon);
 	EXPECT_EQ(EACCES, in_child(takes_over_with_another_token, self->daemon));
-	EXPECT_EQ('1', served(self->daemon));
+	EXPECT_EQ('1', first_device_is_served(self->daemon));
 	fake_daemon_no_specials(self->daemon);
 	ASSERT_EQ(0, fake_daemon_succeed(self->daemon));
 	EXPECT_TRUE(waiter_ends(&waiter));
@@ -253,11 +241,11 @@ TEST_F(ends, programs_lose_the_device_when_the_time_is_over)
 	fake_daemon_kill(self->daemon);
 	sleep_ms(300);
 	EXPECT_EQ(0, waiter.is_done);
-	EXPECT_EQ('1', served(self->daemon));
+	EXPECT_EQ('1', first_device_is_served(self->daemon));
 	EXPECT_TRUE(waiter_ends(&waiter));
 	EXPECT_EQ(SIGBUS, waiter.signal);
 	EXPECT_EQ(ENODEV, in_child(takes_over_rightly, self->daemon));
-	EXPECT_EQ('0', served(self->daemon));
+	EXPECT_EQ('0', first_device_is_served(self->daemon));
 	/* Another daemon, with a file of its own. */
 	fake_daemon_no_specials(self->daemon);
 	ASSERT_EQ(0, fake_daemon_restart(self->daemon));
@@ -319,7 +307,7 @@ TEST_F(ends, programs_lose_the_device_when_the_descriptor_goes)
 	EXPECT_TRUE(waiter_ends(&waiter));
 	EXPECT_GT(at_most(1), now_seconds() - start);
 	EXPECT_EQ(SIGBUS, waiter.signal);
-	EXPECT_EQ('0', served(self->daemon));
+	EXPECT_EQ('0', first_device_is_served(self->daemon));
 }
 
 TEST_F(ends, a_dead_daemon_whose_descriptor_nobody_has_is_not_waited_for)
@@ -343,7 +331,7 @@ TEST_F(ends, the_module_is_in_use_while_a_successor_is_waited_for)
 	holder_give_back(&self->holder);
 	fake_daemon_kill(self->daemon);
 	EXPECT_NE(0, system("rmmod mimic 2>/dev/null"));
-	EXPECT_EQ('1', served(self->daemon));
+	EXPECT_EQ('1', first_device_is_served(self->daemon));
 }
 
 TEST_F_TIMEOUT(ends, the_machine_can_be_suspended_while_a_successor_is_waited_for, 90)
