@@ -11,7 +11,7 @@ soak=$top/tests/soak/soak_kill
 # shellcheck source=tests/vm/guest/ktap.sh
 . "$(dirname "$0")/ktap.sh"
 
-# Milliseconds beyond the restart. Processors that are emulated take ten times as long, and wait for turns of the host's.
+# Milliseconds beyond the restart. Emulated processors are slower, and wait for turns of the host's: 154 to 644 there.
 limit=1500
 if dmesg | grep -q "Hypervisor detected: KVM"; then
 	limit=100
