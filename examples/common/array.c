@@ -11,15 +11,18 @@
 /* Where the next array is asked for; the kernel takes it as a hint only. */
 static _Atomic uintptr_t next_address = 0x1000000000ul;
 
+size_t array_whole_pages(size_t bytes)
+{
+	return (bytes + PAGE - 1) & ~(PAGE - 1);
+}
+
 static size_t array_bytes(size_t count, size_t element)
 {
 	size_t bytes;
 
 	if (__builtin_mul_overflow(count, element, &bytes) || bytes > SIZE_MAX - PAGE)
 		return 0;
-	if (bytes == 0)
-		return PAGE;
-	return (bytes + PAGE - 1) & ~(PAGE - 1);
+	return bytes ? array_whole_pages(bytes) : PAGE;
 }
 
 void *array_alloc(size_t count, size_t element)

@@ -11,6 +11,8 @@
 
 /* Zeroed. NULL with errno. An array of no elements is a valid pointer too. */
 void *array_alloc(size_t count, size_t element);
+/* The bytes of all pages of an array of so many: what to register, as of a page in part nothing is. */
+size_t array_whole_pages(size_t bytes);
 void array_free(void *array, size_t count, size_t element);
 
 #endif

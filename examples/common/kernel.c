@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "examples/common/array.h"
 #include "examples/common/progress.h"
 #include "examples/common/report.h"
 
@@ -47,14 +48,14 @@ static int register_regions(const struct kernel *kernel, void *state, struct run
 	unsigned int count = run->options->register_memory ? kernel->regions(state, regions) : 0;
 
 	for (unsigned int i = 0; i < count; i++) {
-		int error = maple_register(run->maple, regions[i].memory, regions[i].size);
+		int error = maple_register(run->maple, regions[i].memory, array_whole_pages(regions[i].size));
 
 		if (!error)
 			continue;
 		message_set(&run->message, error, "cannot register %s (%zu bytes): %s", regions[i].name,
 			    regions[i].size, device_error(error));
 		while (i-- > 0)
-			maple_unregister(run->maple, regions[i].memory, regions[i].size);
+			maple_unregister(run->maple, regions[i].memory, array_whole_pages(regions[i].size));
 		return error;
 	}
 	return 0;
@@ -66,7 +67,7 @@ static void unregister_regions(const struct kernel *kernel, void *state, struct 
 	unsigned int count = run->options->register_memory ? kernel->regions(state, regions) : 0;
 
 	for (unsigned int i = 0; i < count; i++)
-		maple_unregister(run->maple, regions[i].memory, regions[i].size);
+		maple_unregister(run->maple, regions[i].memory, array_whole_pages(regions[i].size));
 }
 
 static int run_counted(const struct kernel *kernel, void *state, struct run *run)

@@ -14,7 +14,7 @@
 #include "examples/common/options.h"
 #include "maple.h"
 
-/* Memory that the device reads. */
+/* Memory of array_alloc() that the device reads. */
 struct region {
 	const char *name;
 	void *memory;

@@ -80,6 +80,8 @@ if start --sandbox all; then
 	reads
 	[ $? != 0 ]
 	result $? "memory that a program does not share is not reached then"
+	timeout 60 "$build/examples/maple/spmv" --transport daemon --form decoupled,lima --register --kronecker 6 >"$work/output" 2>"$work/errors"
+	result $? "all of an array that a program registers is reached then"
 	stop
 	result $? "and mimicd removes its socket"
 else
