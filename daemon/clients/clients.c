@@ -78,9 +78,12 @@ static int adopt_socket(struct mimicd_clients *clients, int fd)
 
 	clients->listen_fd = fd;
 	clients->socket_path = realpath(clients->options.socket_path, NULL);
-	/* Somebody has removed it: programs that are connected go on. */
-	if (!clients->socket_path || lstat(clients->socket_path, &status))
+	if (!clients->socket_path || lstat(clients->socket_path, &status)) {
+		mimicd_log(MIMICD_LOG_WARNING,
+			   "%s has been removed: programs that are connected go on, others cannot connect (a unit of systemd with RuntimeDirectory= wants RuntimeDirectoryPreserve=restart)",
+			   clients->options.socket_path);
 		return 0;
+	}
 	clients->socket_device = status.st_dev;
 	clients->socket_inode = status.st_ino;
 	return 0;

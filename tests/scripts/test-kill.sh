@@ -98,6 +98,24 @@ a_message_that_was_answered_is_not_done_again()
 a_message_that_was_answered_is_not_done_again
 result $? a_message_that_was_answered_is_not_done_again
 
+a_socket_that_is_gone_is_told()
+{
+	rm -f "$work/s"
+	supervise --devices maple:1
+	rm "$work/s"
+	kill -9 "$(tr -d ' ' <"/proc/$supervisor/task/$supervisor/children")"
+	for _ in $(seq 50); do
+		grep -q ' is ready' "$work/log" && break
+		sleep 0.1
+	done
+	kill "$supervisor"
+	wait "$supervisor"
+	cp "$work/log" "$work/output"
+	grep -qF "$work/s has been removed: programs that are connected go on" "$work/log"
+}
+a_socket_that_is_gone_is_told
+result $? a_socket_that_is_gone_is_told
+
 # The window's root is behind six numbers, the text of its layout and the origin; the supervisor has it.
 damage_window()
 {
