@@ -148,8 +148,8 @@ static void daemon_close(struct mimic_device *base)
 	free(device);
 }
 
-static uint64_t pack(const struct daemon_device *device, enum mimic_command_kind kind,
-		     const struct mimic_access *pattern, uint32_t count)
+static inline uint64_t pack(const struct daemon_device *device, enum mimic_command_kind kind,
+			    const struct mimic_access *pattern, uint32_t count)
 {
 	struct mimic_command command = {
 		.kind = kind,
@@ -242,11 +242,6 @@ static void put_payload(struct daemon_lane *lane, uint64_t ahead, const uint64_t
 {
 	uint64_t done = 0;
 
-	/* A program's own store, by a trampoline: memcpy() would make it keep its vector registers. */
-	if (count == 1) {
-		mimic_ring_put(&lane->commands, ahead, values[0]);
-		return;
-	}
 	while (done < count) {
 		uint64_t piece;
 		uint64_t *slots = mimic_ring_piece(&lane->commands, ahead + done, count - done, &piece);
@@ -300,6 +295,29 @@ static int post_pieces(struct daemon_device *device, struct daemon_lane *lane,
 	return error;
 }
 
+/*
+ * One piece of one value, which most posts are. Without memcpy(): a store of a program that a trampoline makes would
+ * have to keep its vector registers.
+ */
+static int post_one(struct daemon_device *device, struct daemon_lane *lane, const struct mimic_access *store,
+		    uint64_t value, bool quietly)
+{
+	struct mimic_daemon_order order;
+	uint64_t words;
+	int error = mimic_daemon_get_room(lane, device->generation, MIMIC_DAEMON_ORDER_WORDS + 2);
+
+	if (error)
+		return error;
+	words = mimic_daemon_order_begin(device, lane, store, &order);
+	mimic_ring_put(&lane->commands, words++, pack(device, MIMIC_COMMAND_STORE, store, 1));
+	mimic_ring_put(&lane->commands, words++, value);
+	if (quietly)
+		mimic_daemon_publish_quietly(lane, words);
+	else
+		mimic_daemon_publish(lane, words);
+	return mimic_daemon_order_end(device, lane, &order);
+}
+
 static int post_on(struct daemon_device *device, struct daemon_lane *lane, const struct mimic_access *store,
 		   const uint64_t *values, size_t count, bool quietly)
 {
@@ -308,13 +326,14 @@ static int post_on(struct daemon_device *device, struct daemon_lane *lane, const
 
 	if (error)
 		return error;
-	/* Both begin the order, as count is not 0; some compilers do not see that. */
+	if (count == 1)
+		return post_one(device, lane, store, values[0], quietly);
+	/* The first piece begins the order, as count is not 0; some compilers do not see that. */
 	order.works_on = 0;
-	error = count == 1 ? post_piece(device, lane, &order, store, values, 1, quietly) :
-			     post_pieces(device, lane, &order, store, values, count, quietly);
+	error = post_pieces(device, lane, &order, store, values, count, quietly);
 	if (!error)
 		error = mimic_daemon_order_end(device, lane, &order);
-	return error || count == 1 ? error : check_lost(device, lane);
+	return error ? error : check_lost(device, lane);
 }
 
 /* `store` is one of them. */

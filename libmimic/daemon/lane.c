@@ -16,7 +16,7 @@
 #include "libmimic/daemon/device.h"
 #include "libmimic/daemon/session.h"
 
-/* Of mimic_daemon_begin(), which begins each access: inlined there, they would have it save all registers. */
+/* Of mimic_daemon_begin(), which begins each access: inlined there, it would have it save all registers. */
 #define RARE __attribute__((noinline, cold))
 
 _Static_assert(MIMIC_THREAD_SESSIONS == (int)DAEMON_SESSION_KINDS, "a place for each session");
@@ -111,7 +111,7 @@ static int request_lane(struct daemon_thread *thread, unsigned int level)
 	return error;
 }
 
-static RARE int make_lane(struct daemon_thread *thread, unsigned int level)
+static int make_lane(struct daemon_thread *thread, unsigned int level)
 {
 	int saved = errno;
 	sigset_t signals;
@@ -213,7 +213,7 @@ static unsigned int clear_all_abandoned(struct daemon_thread *thread, const void
 }
 
 /* Operations of this thread have begun and not ended: are we inside them? Returns our level. */
-static RARE unsigned int settle_outer(struct daemon_thread *thread, const void *frame)
+static unsigned int settle_outer(struct daemon_thread *thread, const void *frame)
 {
 	unsigned int depth = thread->depth;
 
@@ -225,8 +225,8 @@ static RARE unsigned int settle_outer(struct daemon_thread *thread, const void *
 }
 
 /* It has none for this session yet. */
-static RARE struct daemon_thread *renew_thread(struct daemon_thread **place, uint32_t generation,
-					       const void *frame)
+static struct daemon_thread *renew_thread(struct daemon_thread **place, uint32_t generation,
+					  const void *frame)
 {
 	struct daemon_thread *thread = *place;
 	unsigned int level;
@@ -257,37 +257,58 @@ static struct daemon_thread *get_thread(uint32_t generation, const void *frame)
 	return thread && thread->generation == generation ? thread : renew_thread(place, generation, frame);
 }
 
-int mimic_daemon_begin(const struct daemon_device *device, const struct mimic_access *pattern, void *frame,
-		       struct daemon_lane **found)
+static inline struct daemon_lane *take_lane(struct daemon_thread *thread, unsigned int level,
+					    const struct daemon_device *device, const struct mimic_access *pattern,
+					    void *frame)
 {
-	uint32_t generation = device->generation;
-	struct daemon_thread *thread;
-	struct daemon_lane *lane;
-	unsigned int level;
-	int error;
+	struct daemon_lane *lane = &thread->lanes[level];
 
-	if (!mimic_daemon_session_is_current(generation))
-		return -ENOTCONN;
-	thread = get_thread(generation, frame);
-	if (!thread)
-		return -ENOMEM;
-	level = thread->depth;
-	if (level)
-		level = settle_outer(thread, frame);
-	lane = &thread->lanes[level];
-	if (!lane->memory) {
-		error = make_lane(thread, level);
-		if (error)
-			return error;
-	}
 	lane->thread = thread;
+	lane->level = level;
 	thread->depth = level + 1;
 	mimic_daemon_handler_fence();
 	lane->frame = frame;
 	lane->device = device;
 	lane->pattern = pattern;
 	lane->state = DAEMON_LANE_BUSY;
-	*found = lane;
+	return lane;
+}
+
+/* The thread has no lane yet, or its operation interrupts another one. */
+static RARE int begin_anyhow(const struct daemon_device *device, const struct mimic_access *pattern, void *frame,
+			     struct daemon_lane **found)
+{
+	struct daemon_thread *thread = get_thread(device->generation, frame);
+	unsigned int level;
+	int error;
+
+	if (!thread)
+		return -ENOMEM;
+	level = thread->depth;
+	if (level)
+		level = settle_outer(thread, frame);
+	if (!thread->lanes[level].memory) {
+		error = make_lane(thread, level);
+		if (error)
+			return error;
+	}
+	*found = take_lane(thread, level, device, pattern, frame);
+	return 0;
+}
+
+int mimic_daemon_begin(const struct daemon_device *device, const struct mimic_access *pattern, void *frame,
+		       struct daemon_lane **found)
+{
+	const struct mimic_thread *self = mimic_thread_peek();
+	uint32_t generation = device->generation;
+	struct daemon_thread *thread;
+
+	if (!mimic_daemon_session_is_current(generation))
+		return -ENOTCONN;
+	thread = self ? self->daemon[mimic_daemon_session_kind(generation)] : NULL;
+	if (!thread || thread->generation != generation || thread->depth || !thread->lanes[0].memory)
+		return begin_anyhow(device, pattern, frame, found);
+	*found = take_lane(thread, 0, device, pattern, frame);
 	return 0;
 }
 

@@ -45,6 +45,7 @@ struct daemon_lane {
 	struct mimic_ring_end commands;
 	struct mimic_ring_end responses;
 	uint32_t number;
+	uint32_t level;			/* its place among the thread's */
 	int cpu;			/* as published */
 	/* Signal handlers on this thread read these. */
 	volatile uint32_t due;		/* answers of the command in progress that have not come */
@@ -99,7 +100,7 @@ static inline void mimic_daemon_end(struct daemon_lane *lane)
 	lane->withdrawn = false;
 	lane->state = DAEMON_LANE_FREE;
 	mimic_daemon_handler_fence();
-	thread->depth = (unsigned int)(lane - thread->lanes);
+	thread->depth = lane->level;
 }
 
 /* Was the command in progress withdrawn? Not if it was published only after a handler tried. */

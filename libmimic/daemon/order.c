@@ -7,14 +7,6 @@
  */
 #include "libmimic/daemon/order.h"
 
-static uint64_t order_word(const struct daemon_device *device, const struct daemon_lane *lane)
-{
-	uint64_t position = lane->commands.position;
-
-	return device->base.kind->order ? mimic_lane_order_whole(lane->number, position) :
-					  mimic_lane_order(lane->number, position);
-}
-
 /* Does the post that `last` names have to be done before ours? Our lane is in order by itself. */
 static bool is_of_another(uint64_t last, const struct daemon_lane *lane)
 {
@@ -52,13 +44,11 @@ static uint64_t first_lanes_last(const struct daemon_device *device, unsigned in
 	return atomic_load_explicit(&device->first_lane_post[index], memory_order_acquire);
 }
 
-uint64_t mimic_daemon_order_begin(struct daemon_device *device, struct daemon_lane *lane,
-				  const struct mimic_access *store, struct mimic_daemon_order *order)
+uint64_t mimic_daemon_order_begin_any(struct daemon_device *device, struct daemon_lane *lane,
+				      struct mimic_daemon_order *order)
 {
-	const struct mimic_kind *kind = device->base.kind;
 	uint64_t words = 0;
 
-	order->works_on = kind->order ? kind->order(store) : 1;
 	order->is_of_first_lane = is_first_lane(device, lane);
 	for (uint32_t left = order->works_on; left; left &= left - 1) {
 		unsigned int index = (unsigned int)__builtin_ctz(left);
@@ -84,7 +74,7 @@ static int become_last(struct daemon_device *device, struct daemon_lane *lane, u
 	_Atomic uint64_t *last = &device->last_post[index];
 
 	/* release: our commands are published. acquire: so are those that we find. */
-	while (!atomic_compare_exchange_strong_explicit(last, &before, order_word(device, lane),
+	while (!atomic_compare_exchange_strong_explicit(last, &before, mimic_daemon_order_word(device, lane),
 							memory_order_acq_rel, memory_order_acquire)) {
 		int error = is_of_another(before, lane) ?
 			    mimic_daemon_wait_room(lane, device->generation, 1) : 0;
@@ -111,8 +101,8 @@ static void forget_first(struct daemon_device *device, unsigned int index, uint6
 							memory_order_release, memory_order_relaxed);
 }
 
-int mimic_daemon_order_end(struct daemon_device *device, struct daemon_lane *lane,
-			   const struct mimic_daemon_order *order)
+int mimic_daemon_order_end_any(struct daemon_device *device, struct daemon_lane *lane,
+			       const struct mimic_daemon_order *order)
 {
 	int error = 0;
 
@@ -121,7 +111,7 @@ int mimic_daemon_order_end(struct daemon_device *device, struct daemon_lane *lan
 
 		if (order->is_of_first_lane) {
 			/* release: our commands are published */
-			atomic_store_explicit(&device->first_lane_post[index], order_word(device, lane),
+			atomic_store_explicit(&device->first_lane_post[index], mimic_daemon_order_word(device, lane),
 					      memory_order_release);
 			continue;
 		}

@@ -27,15 +27,59 @@ struct mimic_daemon_order {
 	uint64_t first[MIMIC_KIND_ORDERS];
 };
 
+static inline uint64_t mimic_daemon_order_word(const struct daemon_device *device, const struct daemon_lane *lane)
+{
+	uint64_t position = lane->commands.position;
+
+	return device->base.kind->order ? mimic_lane_order_whole(lane->number, position) :
+					  mimic_lane_order(lane->number, position);
+}
+
+static inline bool mimic_daemon_order_is_of_one(const struct mimic_daemon_order *order)
+{
+	return order->is_of_first_lane && !(order->works_on & (order->works_on - 1));
+}
+
+/* As below, of any lane and any parts; works_on is given. */
+uint64_t mimic_daemon_order_begin_any(struct daemon_device *device, struct daemon_lane *lane,
+				      struct mimic_daemon_order *order);
+int mimic_daemon_order_end_any(struct daemon_device *device, struct daemon_lane *lane,
+			       const struct mimic_daemon_order *order);
+
 /*
  * Before a post of such stores: puts order words for the posts that come before it into the ring, at its
  * head. Returns how many words these are; there is room for all.
+ *
+ * Inline, as most posts are of a program's only thread and to one part: they need no word.
  */
-uint64_t mimic_daemon_order_begin(struct daemon_device *device, struct daemon_lane *lane,
-				  const struct mimic_access *store, struct mimic_daemon_order *order);
+static inline uint64_t mimic_daemon_order_begin(struct daemon_device *device, struct daemon_lane *lane,
+						const struct mimic_access *store,
+						struct mimic_daemon_order *order)
+{
+	const struct mimic_kind *kind = device->base.kind;
+
+	order->works_on = kind->order ? kind->order(store) : 1;
+	order->is_of_first_lane =
+		atomic_load_explicit(&device->first_lane, memory_order_relaxed) == lane->number;
+	/* acquire: the commands before another lane's post are published */
+	if (order->works_on && mimic_daemon_order_is_of_one(order) &&
+	    !atomic_load_explicit(&device->last_post[__builtin_ctz(order->works_on)], memory_order_acquire))
+		return 0;
+	return mimic_daemon_order_begin_any(device, lane, order);
+}
+
 /* The post is published: it is the last one now. 0 or -errno. */
-int mimic_daemon_order_end(struct daemon_device *device, struct daemon_lane *lane,
-			   const struct mimic_daemon_order *order);
+static inline int mimic_daemon_order_end(struct daemon_device *device, struct daemon_lane *lane,
+					 const struct mimic_daemon_order *order)
+{
+	if (!order->works_on || !mimic_daemon_order_is_of_one(order))
+		return mimic_daemon_order_end_any(device, lane, order);
+	/* release: our commands are published */
+	atomic_store_explicit(&device->first_lane_post[__builtin_ctz(order->works_on)],
+			      mimic_daemon_order_word(device, lane), memory_order_release);
+	return 0;
+}
+
 /* As begin, for an access. */
 uint64_t mimic_daemon_order_access(struct daemon_device *device, struct daemon_lane *lane,
 				   const struct mimic_access *access);

@@ -15,6 +15,8 @@
 #if defined(__x86_64__) && !defined(__ILP32__)
 
 #define PAGES_KNOWN 4u
+/* Apart from the code of known pages, which keeps all that it needs in registers then. */
+#define RARE __attribute__((noinline, cold))
 
 struct known_page {
 	uintptr_t number; /* 0: none */
@@ -27,6 +29,8 @@ struct known_page {
 
 static THREAD_LOCAL struct known_page known_pages[PAGES_KNOWN];
 static THREAD_LOCAL bool is_filling;
+/* The C library is asked once for each thread, as a call of another library costs an access some percent. */
+static THREAD_LOCAL int *errno_of_thread;
 
 static struct known_page *place_of(uintptr_t number)
 {
@@ -109,7 +113,7 @@ static int access_known(uintptr_t address, unsigned int size, bool is_write, uin
 	return error;
 }
 
-static int access_anew(uintptr_t address, unsigned int size, bool is_write, uint64_t *data)
+RARE static int access_anew(uintptr_t address, unsigned int size, bool is_write, uint64_t *data)
 {
 	struct mapping mapping;
 	int error;
@@ -164,12 +168,23 @@ static void finish_load(const struct mimic_instruction *instruction, struct patc
 		mimic_operate_load(instruction, &frame->registers, data);
 }
 
+RARE static int *ask_for_errno(void)
+{
+	errno_of_thread = &errno;
+	return errno_of_thread;
+}
+
+static int *find_errno(void)
+{
+	return errno_of_thread ? errno_of_thread : ask_for_errno();
+}
+
 bool mimic_preload_patch_access(struct patch_site *site, struct patch_frame *frame)
 {
 	const struct mimic_instruction *instruction = &site->target.instruction;
 	uintptr_t address = address_of(instruction, frame->registers.gpr);
 	unsigned int size = instruction->memory_size;
-	int saved_errno = errno;
+	int *own_errno = find_errno(), saved_errno = *own_errno;
 	uint64_t data = 0;
 	int error;
 
@@ -180,7 +195,7 @@ bool mimic_preload_patch_access(struct patch_site *site, struct patch_frame *fra
 	error = access_known(address, size, instruction->is_write, &data);
 	if (error == -EAGAIN)
 		error = access_anew(address, size, instruction->is_write, &data);
-	errno = saved_errno;
+	*own_errno = saved_errno;
 	/* The original instruction comes next, and its fault has the whole story. */
 	if (error)
 		return false;
