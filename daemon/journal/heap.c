@@ -2,7 +2,11 @@
 /*
  * Memory of the window. Which parts are free is known to this process alone: a successor copies
  * the states into a window of its own. Sizes are powers of two, so that what is freed fits again.
+ *
+ * A block that a step has freed is free after its commit: until then an undo may bring it back, and by then
+ * another thread must not have written there.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,14 +17,17 @@
 #define PLACES (MIMICD_JOURNAL_FILES_BYTES / MIMICD_WINDOW_FILE_PLACE)
 
 /* In front of each block. */
-struct block {
+struct mimicd_block {
 	_Alignas(ALIGNMENT) uint64_t class;
-	struct block *next;	/* free ones of the class */
+	struct mimicd_block *next;	/* free ones of the class, or those that a step has freed */
 };
+
+/* Of all threads, for some instructions. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
 	uint64_t next, end;
-	struct block *free[CLASSES];
+	struct mimicd_block *free[CLASSES];
 	bool place_is_taken[PLACES];	/* of files, behind the heap */
 } heap;
 
@@ -45,38 +52,72 @@ static unsigned int class_of(size_t size)
 	return class;
 }
 
+/* NULL: there is none. */
+static struct mimicd_block *take_free(unsigned int class)
+{
+	struct mimicd_block *block;
+
+	pthread_mutex_lock(&lock);
+	block = heap.free[class];
+	if (block)
+		heap.free[class] = block->next;
+	pthread_mutex_unlock(&lock);
+	return block;
+}
+
+/* Its bytes are zeros. NULL: there is no room. */
+static struct mimicd_block *take_new(unsigned int class)
+{
+	const uint64_t size = 1ull << class;
+	struct mimicd_block *block = NULL;
+
+	pthread_mutex_lock(&lock);
+	if (size <= heap.end - heap.next) {
+		block = (struct mimicd_block *)(uintptr_t)heap.next;
+		heap.next += size;
+	}
+	pthread_mutex_unlock(&lock);
+	if (block)
+		block->class = class;
+	return block;
+}
+
 void *mimicd_journal_alloc(size_t size)
 {
-	unsigned int class = size > MIMICD_JOURNAL_HEAP_BYTES ? CLASSES : class_of(size + sizeof(struct block));
-	struct block *block;
+	unsigned int class = size > MIMICD_JOURNAL_HEAP_BYTES ? CLASSES : class_of(size + sizeof(struct mimicd_block));
+	struct mimicd_block *block;
 
 	if (class >= CLASSES)
 		return NULL;
-	block = heap.free[class];
-	if (block) {
-		heap.free[class] = block->next;
-		/* It may have been freed in this step, and comes back with an undo. */
-		mimicd_journal_note(block + 1, size);
-		memset(block + 1, 0, size);
-		return block + 1;
-	}
-	if ((1ull << class) > heap.end - heap.next)
-		return NULL;
-	block = (struct block *)(uintptr_t)heap.next;
-	heap.next += 1ull << class;
-	block->class = class;
-	return block + 1;
+	block = take_free(class);
+	if (block)
+		return memset(block + 1, 0, size);
+	block = take_new(class);
+	return block ? block + 1 : NULL;
 }
 
 void mimicd_journal_free(void *memory)
 {
-	struct block *block;
+	struct mimicd_block *block;
 
 	if (!memory || !mimicd_journal_holds(memory))
 		return;
-	block = (struct block *)memory - 1;
-	block->next = heap.free[block->class];
-	heap.free[block->class] = block;
+	block = (struct mimicd_block *)memory - 1;
+	block->next = mimicd_log_own->freed;
+	mimicd_log_own->freed = block;
+}
+
+void mimicd_heap_take_back(struct mimicd_block *freed)
+{
+	pthread_mutex_lock(&lock);
+	while (freed) {
+		struct mimicd_block *next = freed->next;
+
+		freed->next = heap.free[freed->class];
+		heap.free[freed->class] = freed;
+		freed = next;
+	}
+	pthread_mutex_unlock(&lock);
 }
 
 static uint64_t first_place(void)

@@ -14,15 +14,22 @@
 #define MIMICD_WINDOW_ADDRESS 0x2000000000ull
 #endif
 
-/* The file is the header, the log and the heap; places of other files follow in the address space. */
-#define MIMICD_WINDOW_LOG 4096ull
-#define MIMICD_WINDOW_HEAP (MIMICD_WINDOW_LOG + MIMICD_JOURNAL_LOG_BYTES)
+/* The file is the header, the logs and the heap; places of other files follow in the address space. */
+#define MIMICD_WINDOW_LOG 8192ull
+#define MIMICD_WINDOW_LOGS_BYTES (MIMICD_JOURNAL_LOG_BYTES + (MIMICD_JOURNAL_LOGS - 1) * MIMICD_JOURNAL_FURTHER_LOG_BYTES)
+#define MIMICD_WINDOW_HEAP (MIMICD_WINDOW_LOG + MIMICD_WINDOW_LOGS_BYTES)
 #define MIMICD_WINDOW_FILE_BYTES (MIMICD_WINDOW_HEAP + MIMICD_JOURNAL_HEAP_BYTES)
 #define MIMICD_WINDOW_FILE_PLACE (16ull << 20)
 #define MIMICD_WINDOW_BYTES (64ull << 30)
 
 _Static_assert(MIMICD_WINDOW_FILE_BYTES + MIMICD_JOURNAL_FILES_BYTES <= MIMICD_WINDOW_BYTES,
 	       "windows of two generations do not overlap");
+
+/* How far a log is. A line of its own: another thread writes the next one. */
+struct mimicd_log_mark {
+	_Alignas(64) volatile uint64_t used;
+	volatile uint64_t has_overflowed;
+};
 
 /*
  * All versions have the beginning in common, up to is_complete: one that cannot take over says so.
@@ -35,16 +42,25 @@ struct mimicd_window {
 	char build[64];
 	struct mimicd_journal_origin origin;
 	volatile uint64_t is_complete;
-	volatile uint64_t log_used;
-	volatile uint64_t has_overflowed;
 	void *root;
+	struct mimicd_log_mark logs[MIMICD_JOURNAL_LOGS];
 };
+
+_Static_assert(sizeof(struct mimicd_window) <= MIMICD_WINDOW_LOG, "the logs are behind the header");
 
 extern struct mimicd_window *mimicd_window;	/* NULL: none */
 
-static inline char *mimicd_window_log(struct mimicd_window *window)
+static inline uint64_t mimicd_window_log_bytes(unsigned int number)
 {
-	return (char *)window + MIMICD_WINDOW_LOG;
+	return number ? MIMICD_JOURNAL_FURTHER_LOG_BYTES : MIMICD_JOURNAL_LOG_BYTES;
+}
+
+/* The first log has the first place. */
+static inline char *mimicd_window_log(struct mimicd_window *window, unsigned int number)
+{
+	char *first = (char *)window + MIMICD_WINDOW_LOG;
+
+	return number ? first + MIMICD_JOURNAL_LOG_BYTES + (number - 1) * MIMICD_JOURNAL_FURTHER_LOG_BYTES : first;
 }
 
 /* The bytes of an entry are followed by the entry, which is aligned. */
@@ -55,7 +71,7 @@ static inline uint64_t mimicd_log_rounded(uint64_t size)
 
 /*
  * Of the heap whole lines are logged, each once in a step as far as this table remembers: a model changes few lines
- * often. Longer pieces are logged as they are.
+ * often. Longer pieces are logged as they are. Blocks of the heap share no line.
  */
 #define MIMICD_LINE 64u
 #define MIMICD_LINES_MAX 16u
@@ -66,13 +82,26 @@ struct mimicd_logged {
 	uint64_t step;
 };
 
-extern struct mimicd_logged mimicd_logged[MIMICD_LOGGED];
-extern uint64_t mimicd_log_step;
+struct mimicd_block;
 
-static inline struct mimicd_logged *mimicd_logged_of(uint64_t line)
+/* A thread's. Only that thread uses it. */
+struct mimicd_log {
+	unsigned int number;
+	uint64_t step;
+	struct mimicd_block *freed;	/* by the step */
+	struct mimicd_logged logged[MIMICD_LOGGED];
+};
+
+extern struct mimicd_log mimicd_logs[MIMICD_JOURNAL_LOGS];
+extern _Thread_local struct mimicd_log *mimicd_log_own;
+
+static inline struct mimicd_log_mark *mimicd_log_own_mark(void)
 {
-	return &mimicd_logged[line / MIMICD_LINE % MIMICD_LOGGED];
+	return &mimicd_window->logs[mimicd_log_own->number];
 }
+
+/* A new window: nothing of the one before is known. */
+void mimicd_logs_begin(void);
 
 static inline bool mimicd_journal_is_heap(uint64_t address)
 {
@@ -83,9 +112,10 @@ void mimicd_log_add_line(uint64_t line);
 
 static inline void mimicd_log_line(uint64_t line)
 {
-	const struct mimicd_logged *logged = mimicd_logged_of(line);
+	const struct mimicd_log *log = mimicd_log_own;
+	const struct mimicd_logged *logged = &log->logged[line / MIMICD_LINE % MIMICD_LOGGED];
 
-	if (logged->line != line || logged->step != mimicd_log_step)
+	if (logged->line != line || logged->step != log->step)
 		mimicd_log_add_line(line);
 }
 
@@ -103,5 +133,7 @@ static inline void mimicd_log_store(const void *address, size_t size)
 /* heap.c */
 void mimicd_heap_begin(uint64_t start);
 void mimicd_heap_end(void);
+/* The step that has freed these blocks is committed. */
+void mimicd_heap_take_back(struct mimicd_block *freed);
 
 #endif

@@ -73,6 +73,8 @@ int mimicd_journal_create(uint64_t generation, const char *build, int *fd)
 	window->address = address;
 	strncpy(window->build, build, sizeof(window->build) - 1);
 	mimicd_window = window;
+	mimicd_logs_begin();
+	mimicd_journal_use_log(0);
 	mimicd_heap_begin(address + MIMICD_WINDOW_HEAP);
 	mimicd_journal = (struct mimicd_journal){
 		.start = address + MIMICD_WINDOW_HEAP,
@@ -118,7 +120,7 @@ void *mimicd_journal_root(void)
 /* --- the window of a predecessor --------------------------------------------------------------- */
 
 /*
- * The log and the header are read where they are; the heap is a copy, so that a successor that is
+ * The logs and the header are read where they are; the heap is a copy, so that a successor that is
  * killed in its turn leaves the same behind.
  */
 static int check(int fd, struct mimicd_window **found)
@@ -153,11 +155,9 @@ int mimicd_journal_look(int fd, struct mimicd_journal_seen *seen)
 	return error;
 }
 
-/* The entry that ends at *used, which becomes where its bytes begin. false: there is none. */
-static bool entry_before(const struct mimicd_window *window, uint64_t *used, struct mimicd_undo_entry *entry)
+/* The entry of a log that ends at *used, which becomes where its bytes begin. false: there is none. */
+static bool entry_before(const char *log, uint64_t *used, struct mimicd_undo_entry *entry)
 {
-	const char *log = (const char *)window + MIMICD_WINDOW_LOG;
-
 	if (*used < sizeof(*entry) || *used % 8)
 		return false;
 	memcpy(entry, log + *used - sizeof(*entry), sizeof(*entry));
@@ -168,26 +168,37 @@ static bool entry_before(const struct mimicd_window *window, uint64_t *used, str
 	return true;
 }
 
-static bool log_is_whole(const struct mimicd_window *window)
+static bool log_is_whole(struct mimicd_window *window, unsigned int number)
 {
-	uint64_t used = window->log_used;
+	uint64_t used = window->logs[number].used;
 	struct mimicd_undo_entry entry;
 
-	while (entry_before(window, &used, &entry))
+	if (used > mimicd_window_log_bytes(number))
+		return false;
+	while (entry_before(mimicd_window_log(window, number), &used, &entry))
 		;
 	return !used;
 }
 
-static int find_fault(const struct mimicd_window *window, const char *build)
+static int find_fault_of_logs(struct mimicd_window *window)
+{
+	for (unsigned int i = 0; i < MIMICD_JOURNAL_LOGS; i++) {
+		if (window->logs[i].has_overflowed)
+			return -EOVERFLOW;
+		if (!log_is_whole(window, i))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static int find_fault(struct mimicd_window *window, const char *build)
 {
 	if (window->magic == MAGIC && !window->is_complete)
 		return -ENODATA;
 	if (window->magic != MAGIC || strncmp(window->build, build, sizeof(window->build) - 1) ||
-	    window->address != address_of(window->generation) || window->log_used > MIMICD_JOURNAL_LOG_BYTES)
+	    window->address != address_of(window->generation))
 		return -EINVAL;
-	if (window->has_overflowed)
-		return -EOVERFLOW;
-	return log_is_whole(window) ? 0 : -EINVAL;
+	return find_fault_of_logs(window);
 }
 
 /* With the addresses behind it, so that an undo of bytes whose file the caller does not map finds memory. */
@@ -244,11 +255,15 @@ void mimicd_journal_each(const struct mimicd_journal_left *left,
 			 void *context)
 {
 	struct mimicd_window *window = left->header;
-	uint64_t used = window->log_used;
-	struct mimicd_undo_entry entry;
 
-	while (entry_before(window, &used, &entry))
-		visit(context, &entry, mimicd_window_log(window) + used);
+	for (unsigned int i = 0; i < MIMICD_JOURNAL_LOGS; i++) {
+		const char *log = mimicd_window_log(window, i);
+		uint64_t used = window->logs[i].used;
+		struct mimicd_undo_entry entry;
+
+		while (entry_before(log, &used, &entry))
+			visit(context, &entry, log + used);
+	}
 }
 
 static void put_back(const struct mimicd_undo_entry *entry, const void *bytes, uint64_t start, uint64_t size)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The journal: memory that outlives the daemon, and the undo log that keeps it whole.
+ * The journal: memory that outlives the daemon, and the undo logs that keep it whole.
  *
  * A daemon that can be recovered (--recover) keeps the state of its devices in a memfd, the
  * window, which a supervisor holds for the next daemon. A daemon may be killed between any two
@@ -13,17 +13,25 @@
  * log needs.
  *
  * The models' code is compiled with calls in front of its stores (recoverable/hooks.c), so it knows nothing of this.
- * One thread, the engine's, writes to the window.
+ *
+ * Several threads may write to the window, each in steps of its own with a log of its own. A kill leaves one step of
+ * each at most. They are undone in any order, because no byte is in two logs: a thread writes only to blocks (of
+ * mimicd_journal_alloc()) that no other one writes to before its commit. Blocks share no line, and one that a step has
+ * freed is given to nobody before the step's commit.
  */
 #ifndef MIMICD_JOURNAL_H
 #define MIMICD_JOURNAL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of one step. A step that changes more cannot be undone (mimicd_journal_overflow). */
+/* One for each thread that writes: number 0 is the first thread's, which does all that is long. */
+#define MIMICD_JOURNAL_LOGS 64u
+/* Of one step. One that changes more cannot be undone: mimicd_journal_open() says so by -EOVERFLOW. */
 #define MIMICD_JOURNAL_LOG_BYTES (1ull << 30)
+#define MIMICD_JOURNAL_FURTHER_LOG_BYTES (48ull << 20)
 #define MIMICD_JOURNAL_HEAP_BYTES (24ull << 30)
 /* Addresses behind the heap where files of others are mapped, whose changes are undone, too. */
 #define MIMICD_JOURNAL_FILES_BYTES (32ull << 30)
@@ -87,6 +95,11 @@ void mimicd_journal_set_origin(const char *version, uint64_t settings);
 /* Gives the window up. */
 void mimicd_journal_end(void);
 
+/* From now on changes by this thread are steps of their own, with that log. 0 is that of mimicd_journal_create()'s. */
+void mimicd_journal_use_log(unsigned int number);
+/* The number of this thread's log. */
+unsigned int mimicd_journal_log(void);
+
 /* These bytes are about to be changed. Bytes outside of the window need no log. */
 void mimicd_journal_note(const void *address, size_t size);
 /* memcpy() to memory of the window. */
@@ -95,17 +108,17 @@ void mimicd_journal_write(void *to, const void *from, size_t size);
 void mimicd_journal_note_client(uint64_t client, uint64_t address, const void *old, size_t size);
 /* A word of it is about to be changed by an operation of that device, which cannot be undone. */
 void mimicd_journal_note_atomic(uint64_t client, uint64_t address, const char *device);
-/* All that was changed stays so. From the first commit on a successor can use the window. */
+/* All that this thread has changed stays so. From the first commit of log 0 on a successor can use the window. */
 void mimicd_journal_commit(void);
-/* Bytes that the log has. */
+/* Bytes that this thread's log has. */
 uint64_t mimicd_journal_level(void);
 
 /*
  * Memory of the window, zeros, aligned to 64 bytes; NULL: there is none left. It is there after a
- * commit only, so it needs no log until then.
+ * commit only, so it needs no log until then. By any thread.
  */
 void *mimicd_journal_alloc(size_t size);
-/* Memory that is not the window's is left alone. */
+/* At the commit of this thread's step. Memory that is not the window's is left alone. */
 void mimicd_journal_free(void *memory);
 /* Addresses for a file of so many bytes, that the caller maps. NULL: it is too large, or there are too many. */
 void *mimicd_journal_place_take(size_t size);
@@ -120,12 +133,14 @@ void *mimicd_journal_root(void);
  * environment kills the first daemon at its Nth place, MIMIC_TEST_KILL_SUCCESSOR_AT=N the first successor,
  * MIMIC_TEST_KILL_BEHIND_REPLY=N the first daemon when it has sent its Nth reply and not noted that.
  */
-extern uint64_t mimicd_journal_places_left, mimicd_journal_replies_left;	/* 0: it is not killed */
+extern _Atomic uint64_t mimicd_journal_places_left;	/* of all threads; 0: it is not killed */
+extern uint64_t mimicd_journal_replies_left;
 void mimicd_journal_kill(void);
 
 static inline void mimicd_journal_place(void)
 {
-	if (__builtin_expect(mimicd_journal_places_left, 0) && !--mimicd_journal_places_left)
+	if (__builtin_expect(atomic_load_explicit(&mimicd_journal_places_left, memory_order_relaxed), 0) &&
+	    atomic_fetch_sub_explicit(&mimicd_journal_places_left, 1, memory_order_relaxed) == 1)
 		mimicd_journal_kill();
 }
 
@@ -170,12 +185,13 @@ uint64_t mimicd_journal_left_files(const struct mimicd_journal_left *left);
  * predecessor has left.
  */
 bool mimicd_journal_left_has(const struct mimicd_journal_left *left, const void *structure, uint64_t size);
-/* Puts back the bytes of the heap that the last step has changed. */
+/* Puts back the bytes of the heap that steps have changed which were not committed. */
 void mimicd_journal_undo(struct mimicd_journal_left *left);
 /* The same of files, that the caller has mapped where they were. */
 void mimicd_journal_undo_files(struct mimicd_journal_left *left);
 /*
- * The entries, the last first; `bytes` were there before. A log may be gone through more than once.
+ * The entries of one log after the other, the last first; `bytes` were there before. Logs may be gone through more than
+ * once.
  */
 void mimicd_journal_each(const struct mimicd_journal_left *left,
 			 void (*entry)(void *context, const struct mimicd_undo_entry *entry, const void *bytes),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The undo log of the step that is not committed. */
+/* The undo logs of the steps that are not committed, one of each thread. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -7,17 +7,37 @@
 
 struct mimicd_journal mimicd_journal = MIMICD_NO_JOURNAL;
 struct mimicd_window *mimicd_window;
-struct mimicd_logged mimicd_logged[MIMICD_LOGGED];
-uint64_t mimicd_log_step = 1;
+struct mimicd_log mimicd_logs[MIMICD_JOURNAL_LOGS];
+_Thread_local struct mimicd_log *mimicd_log_own = mimicd_logs;
+
+void mimicd_logs_begin(void)
+{
+	for (unsigned int i = 0; i < MIMICD_JOURNAL_LOGS; i++) {
+		mimicd_logs[i].number = i;
+		mimicd_logs[i].step++;
+		mimicd_logs[i].freed = NULL;
+	}
+}
+
+void mimicd_journal_use_log(unsigned int number)
+{
+	mimicd_log_own = &mimicd_logs[number];
+}
+
+unsigned int mimicd_journal_log(void)
+{
+	return mimicd_log_own->number;
+}
 
 static void append(const struct mimicd_undo_entry *entry, const void *bytes)
 {
-	struct mimicd_window *window = mimicd_window;
-	uint64_t used = window->log_used, size = mimicd_log_rounded(entry->size);
-	char *to = mimicd_window_log(window) + used;
+	const unsigned int number = mimicd_log_own->number;
+	struct mimicd_log_mark *mark = mimicd_log_own_mark();
+	uint64_t used = mark->used, size = mimicd_log_rounded(entry->size);
+	char *to = mimicd_window_log(mimicd_window, number) + used;
 
-	if (used + size + sizeof(*entry) > MIMICD_JOURNAL_LOG_BYTES) {
-		window->has_overflowed = 1;
+	if (used + size + sizeof(*entry) > mimicd_window_log_bytes(number)) {
+		mark->has_overflowed = 1;
 		return;
 	}
 	memcpy(to, bytes, entry->size);
@@ -25,7 +45,7 @@ static void append(const struct mimicd_undo_entry *entry, const void *bytes)
 	mimicd_journal_place();
 	/* The entry is whole before it counts, and counts before the caller changes the bytes. */
 	atomic_signal_fence(memory_order_seq_cst);
-	window->log_used = used + size + sizeof(*entry);
+	mark->used = used + size + sizeof(*entry);
 	atomic_signal_fence(memory_order_seq_cst);
 	mimicd_journal_place();
 }
@@ -33,11 +53,11 @@ static void append(const struct mimicd_undo_entry *entry, const void *bytes)
 void mimicd_log_add_line(uint64_t line)
 {
 	const struct mimicd_undo_entry entry = { .address = line, .size = MIMICD_LINE, .kind = MIMICD_UNDO_BYTES };
-	struct mimicd_logged *logged = mimicd_logged_of(line);
+	struct mimicd_log *log = mimicd_log_own;
 
 	append(&entry, (const void *)(uintptr_t)line);
 	/* Behind it: a line that is known has its entry. */
-	*logged = (struct mimicd_logged){ line, mimicd_log_step };
+	log->logged[line / MIMICD_LINE % MIMICD_LOGGED] = (struct mimicd_logged){ line, log->step };
 }
 
 void mimicd_journal_note(const void *address, size_t size)
@@ -86,21 +106,7 @@ void mimicd_journal_note_atomic(uint64_t client, uint64_t address, const char *d
 	append(&entry, device);
 }
 
-void mimicd_journal_commit(void)
-{
-	mimicd_journal_place();
-	atomic_signal_fence(memory_order_seq_cst);
-	mimicd_window->log_used = 0;
-	mimicd_log_step++;
-	atomic_signal_fence(memory_order_seq_cst);
-	if (mimicd_window->has_overflowed)
-		mimicd_window->has_overflowed = 0;
-	if (!mimicd_window->is_complete)
-		mimicd_window->is_complete = 1;
-	mimicd_journal_place();
-}
-
 uint64_t mimicd_journal_level(void)
 {
-	return mimicd_window->log_used;
+	return mimicd_log_own_mark()->used;
 }

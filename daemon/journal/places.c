@@ -5,7 +5,8 @@
 
 #include "daemon/journal/journal.h"
 
-uint64_t mimicd_journal_places_left, mimicd_journal_replies_left;
+_Atomic uint64_t mimicd_journal_places_left;
+uint64_t mimicd_journal_replies_left;
 
 void mimicd_journal_kill(void)
 {

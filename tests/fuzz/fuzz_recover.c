@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A daemon takes over from one that was killed and whose window is damaged: its header, its records, its
- * log. The models' own memory there stays whole. Also, the supervisor has lost descriptors, or has them by
+ * logs. The models' own memory there stays whole. Also, the supervisor has lost descriptors, or has them by
  * other names.
  *
  * The daemon has to start in any case. It has the program, or has not and hangs up, and when the program
@@ -13,9 +13,9 @@
  *   1  a byte of the records: offset of two bytes, value
  *   2  eight bytes of the records, aligned: offset of two bytes, value
  *   3  the same as an address in the window: offset of two bytes, address of three
- *   4  an entry of the log: kind, its size of two bytes, where it goes (heap, behind it, the program; 0x80:
- *      the name of a device), offset there of four bytes, whether it is the program's, value
- *   5  eight bytes of the log: offset of two bytes, value
+ *   4  an entry of a log: kind, its size of two bytes, where it goes (heap, behind it, the program; 0x80:
+ *      the name of a device; 0x40: it is in the second log), offset there of four bytes, whether it is the program's, value
+ *   5  eight bytes of the first log: offset of two bytes, value
  *   6  a descriptor is lost: number
  *   7  a descriptor has another name: number, place in the name, letter
  */
@@ -80,31 +80,34 @@ static void damage_word(struct left_window *left, struct input *input, uint64_t 
 static void add_entry(struct left_window *left, struct input *input, uint64_t start)
 {
 	struct mimicd_undo_entry entry = { .kind = (uint16_t)byte(input) };
-	size_t used = left->window.log_used;
+	unsigned char *log;
 	unsigned int place;
+	size_t used;
 
 	entry.size = (uint32_t)bytes(input, 2);
 	place = byte(input);
-	if (used % 8 || used + mimicd_log_rounded(entry.size) + sizeof(entry) > sizeof(left->log))
+	log = left->log[place & 0x40 ? 1 : 0];
+	used = left->window.logs[place & 0x40 ? 1 : 0].used;
+	if (used % 8 || used + mimicd_log_rounded(entry.size) + sizeof(entry) > LEFT_LOG_BYTES)
 		return;
 	entry.address = place % 3 == 2 ? PROGRAM_ADDRESS : start + (place % 3 ? MIMICD_JOURNAL_HEAP_BYTES : 0);
 	entry.address += bytes(input, 4);
 	entry.client = byte(input) % 4 ? left->program : 0;
-	memset(left->log + used, (int)byte(input), mimicd_log_rounded(entry.size));
+	memset(log + used, (int)byte(input), mimicd_log_rounded(entry.size));
 	/* Of an atomic operation they name the device. */
 	if (place & 0x80 && entry.size >= sizeof("maple0"))
-		memcpy(left->log + used, "maple0", sizeof("maple0"));
+		memcpy(log + used, "maple0", sizeof("maple0"));
 	used += mimicd_log_rounded(entry.size);
-	memcpy(left->log + used, &entry, sizeof(entry));
-	left->window.log_used = used + sizeof(entry);
+	memcpy(log + used, &entry, sizeof(entry));
+	left->window.logs[place & 0x40 ? 1 : 0].used = used + sizeof(entry);
 }
 
 static void damage_log(struct left_window *left, struct input *input)
 {
-	size_t offset = bytes(input, 2) % (sizeof(left->log) - 8);
+	size_t offset = bytes(input, 2) % (LEFT_LOG_BYTES - 8);
 	uint64_t value = bytes(input, 8);
 
-	memcpy(left->log + offset, &value, sizeof(value));
+	memcpy(left->log[0] + offset, &value, sizeof(value));
 }
 
 static void drop(struct left_window *left, struct input *input)

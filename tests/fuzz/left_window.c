@@ -369,14 +369,21 @@ static void put(int fd, const void *bytes, size_t size, uint64_t offset)
 	CHECK(pwrite(fd, bytes, size, (off_t)offset) == (ssize_t)size);
 }
 
+static void put_log(int fd, const struct left_window *copy, unsigned int number)
+{
+	uint64_t used = copy->window.logs[number].used, place = MIMICD_WINDOW_LOG + (number ? MIMICD_JOURNAL_LOG_BYTES : 0);
+
+	put(fd, copy->log[number], used < LEFT_LOG_BYTES ? used : LEFT_LOG_BYTES, place);
+}
+
 static int make_file(const struct left_window *copy)
 {
 	int fd = memfd_create("left window", MFD_CLOEXEC);
-	uint64_t used = copy->window.log_used;
 
 	CHECK(fd >= 0 && !ftruncate(fd, (off_t)MIMICD_WINDOW_FILE_BYTES));
 	put(fd, copy->header, sizeof(copy->header), 0);
-	put(fd, copy->log, used < sizeof(copy->log) ? used : sizeof(copy->log), MIMICD_WINDOW_LOG);
+	for (unsigned int i = 0; i < LEFT_LOGS; i++)
+		put_log(fd, copy, i);
 	put(fd, copy->heap, copy->heap_bytes, MIMICD_WINDOW_HEAP);
 	put(fd, copy->models, copy->model_bytes, MIMICD_WINDOW_HEAP + MODELS_OFFSET);
 	return fd;

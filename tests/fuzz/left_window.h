@@ -13,6 +13,7 @@
 #include "daemon/recovery/store.h"
 #include "daemon/server.h"
 
+#define LEFT_LOGS 2u	/* of two threads */
 #define LEFT_LOG_BYTES 65536u
 #define LEFT_STORED_MOST 64u
 
@@ -26,7 +27,7 @@ struct left_window {
 	/* Far behind them, where the entries of a log do not come. */
 	const unsigned char *models;
 	size_t model_bytes;
-	unsigned char log[LEFT_LOG_BYTES];
+	unsigned char log[LEFT_LOGS][LEFT_LOG_BYTES];
 	uint64_t program;	/* its number */
 	/* Of the supervisor's descriptors. */
 	size_t stored_count;

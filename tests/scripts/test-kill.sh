@@ -116,13 +116,13 @@ a_socket_that_is_gone_is_told()
 a_socket_that_is_gone_is_told
 result $? a_socket_that_is_gone_is_told
 
-# The window's root is behind six numbers, the text of its layout and the origin; the supervisor has it.
+# The window's root is behind four numbers, the text of its layout and the origin; the supervisor has it.
 damage_window()
 {
 	local fd
 	for fd in "/proc/$supervisor/fd"/*; do
 		case $(readlink "$fd") in
-		*"mimic journal"*) printf damaged! | dd of="$fd" bs=1 seek=152 conv=notrunc 2>/dev/null; return ;;
+		*"mimic journal"*) printf damaged! | dd of="$fd" bs=1 seek=136 conv=notrunc 2>/dev/null; return ;;
 		esac
 	done
 	return 1
