@@ -263,6 +263,8 @@ static int serve(struct mimicd_command_line *line, int ready)
 
 	if (line->make_directory && mimicd_socket_make_directory(line->options.clients.socket_path))
 		return EXIT_FAILURE;
+	/* For tests of a daemon that is killed. */
+	line->options.spreads_at_once = line->options.recover && getenv("MIMIC_TEST_SPREAD");
 	error = create_server(&line->options);
 	if (error)
 		return status_of(error);

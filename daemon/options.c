@@ -390,11 +390,9 @@ static int load_settings(struct mimicd_command_line *line, const struct reader *
 	return reader->spin ? parse_spin(reader->spin, &settings->spin_microseconds) : 0;
 }
 
-/* The option whose devices or threads cannot be recovered yet; NULL: all can. */
+/* The option whose devices cannot be recovered yet; NULL: all can. */
 static const char *find_unrecoverable(const struct mimicd_options *options)
 {
-	if (options->threads > 1)
-		return "--threads above 1";
 	if (options->vfio.count)
 		return "--vfio-user";
 	if (options->bus.channel == MIMICD_CHANNEL_READ)

@@ -12,6 +12,8 @@
 
 #define SETTLE_ROUNDS 1000u
 
+_Static_assert(MIMICD_THREADS_MAX <= MIMICD_JOURNAL_LOGS, "each thread has a log");
+
 static int start(struct mimicd_server *server, const struct mimicd_options *options)
 {
 	int error;

@@ -17,7 +17,7 @@
 #include "daemon/watchdog.h"
 #include "libmimic/base/config.h"
 
-#define MIMICD_THREADS_MAX 64u
+#define MIMICD_THREADS_MAX 64u	/* a window has a log for each (daemon/journal) */
 
 struct mimicd_options {
 	struct mimic_settings settings;

@@ -98,7 +98,6 @@ struct mimicd_engine {
 	struct mimicd_predecessor *predecessor;	/* recover.h; NULL: it is over, or never was */
 	const struct mimicd_recorder *recorder;	/* NULL: it cannot be, or not yet */
 	void *recorder_context;
-	struct mimicd_lane *changed_lanes;
 	bool has_changed;		/* clients, bindings or devices differ from their records */
 	bool has_answers;		/* of front ends, that are shown after the commit */
 };

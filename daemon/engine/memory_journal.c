@@ -96,6 +96,8 @@ static void prefetch(void *context, uint64_t address)
 
 void mimicd_memory_journal_port(struct mimic_memory *port, struct mimicd_memory_slot *slot)
 {
+	/* Before other threads call it. */
+	plain();
 	*port = (struct mimic_memory){
 		.context = slot,
 		.gather = gather,

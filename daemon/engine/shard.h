@@ -44,6 +44,7 @@ struct mimicd_shard {
 	uint64_t crowded_until;		/* a client shares our CPU: do not spin */
 	struct mimic_yield yields;
 	bool busy;			/* a device has work that goes on without a command */
+	struct mimicd_lane *changed_lanes;	/* by the step of its thread (step.h), whosever lanes they are */
 
 	/* The rest is of those beside the loop's (shards.h). */
 	pthread_t thread;

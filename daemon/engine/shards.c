@@ -11,6 +11,7 @@
 
 #include "daemon/engine/engine.h"
 #include "daemon/engine/stalls.h"
+#include "daemon/engine/step.h"
 #include "daemon/engine/turn.h"
 #include "libmimic/base/clock.h"
 #include "mimic/lane.h"
@@ -55,6 +56,8 @@ static bool serve_once(struct mimicd_shard *shard)
 	atomic_store_explicit(&shard->is_owed, false, memory_order_relaxed);
 	worked |= mimicd_shard_go_on(shard);
 	look_whether_due(shard);
+	/* The next one who has the shard may be another thread. */
+	mimicd_step_commit(shard->engine);
 	return worked;
 }
 
@@ -130,6 +133,7 @@ static void *work(void *context)
 {
 	struct mimicd_shard *shard = context;
 
+	mimicd_journal_use_log((unsigned int)(shard - shard->engine->shards) + 1);
 	pthread_mutex_lock(&shard->lock);
 	shard->seen = mimic_now();
 	while (!shard->engine->shards_stop) {
@@ -196,6 +200,9 @@ void mimicd_shards_hold(struct mimicd_engine *engine)
 
 void mimicd_shards_release(struct mimicd_engine *engine)
 {
+	/* Shards' threads go on with what this one has changed. */
+	if (engine->held == 1)
+		mimicd_step_commit(engine);
 	if (--engine->held)
 		return;
 	for (unsigned int i = 0; i < engine->started; i++)

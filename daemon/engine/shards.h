@@ -25,7 +25,10 @@ int mimicd_shards_create(struct mimicd_engine *engine, unsigned int count);
 void mimicd_shards_stop(struct mimicd_engine *engine);
 void mimicd_shards_destroy(struct mimicd_engine *engine);
 
-/* On the loop's thread: all shards are its own until mimicd_shards_release(). May be nested. */
+/*
+ * On the loop's thread: all shards are its own until mimicd_shards_release(), which ends the step (step.h). May be
+ * nested.
+ */
 void mimicd_shards_hold(struct mimicd_engine *engine);
 void mimicd_shards_release(struct mimicd_engine *engine);
 

@@ -7,15 +7,24 @@
 #include "daemon/engine/keep.h"
 #include "daemon/engine/notify.h"
 
+/* Of the thread that runs. The loop's may have all shards. */
+static struct mimicd_shard *own_shard(struct mimicd_engine *engine)
+{
+	unsigned int log = mimicd_journal_log();
+
+	return log ? &engine->shards[log - 1] : &engine->loop_shard;
+}
+
 void mimicd_step_note(struct mimicd_lane *lane)
 {
-	struct mimicd_engine *engine = lane->client->engine;
+	struct mimicd_shard *shard;
 
 	if (lane->has_changed || !mimicd_journal_is_on())
 		return;
+	shard = own_shard(lane->client->engine);
 	lane->has_changed = true;
-	lane->next_changed = engine->changed_lanes;
-	engine->changed_lanes = lane;
+	lane->next_changed = shard->changed_lanes;
+	shard->changed_lanes = lane;
 }
 
 void mimicd_step_note_client(struct mimicd_client *client)
@@ -42,7 +51,7 @@ void mimicd_step_note_devices(struct mimicd_engine *engine)
 
 void mimicd_step_forget(struct mimicd_lane *lane)
 {
-	struct mimicd_lane **link = &lane->client->engine->changed_lanes;
+	struct mimicd_lane **link = &own_shard(lane->client->engine)->changed_lanes;
 
 	if (!lane->has_changed)
 		return;
@@ -90,31 +99,58 @@ static void show(struct mimicd_lane *lane)
 	mimicd_lane_notify(lane);
 }
 
-void mimicd_step_commit(struct mimicd_engine *engine)
+static void commit_lanes(struct mimicd_shard *shard)
 {
 	struct mimicd_lane *lane;
 
-	/* Before its first step a daemon may have taken over a half of the clients. */
-	if (!engine->recorder)
-		return;
-	if (!engine->changed_lanes && !engine->has_changed && !mimicd_journal_level())
-		return;
-	for (lane = engine->changed_lanes; lane; lane = lane->next_changed)
+	for (lane = shard->changed_lanes; lane; lane = lane->next_changed)
 		record(lane);
+	mimicd_journal_commit();
+}
+
+static void show_lanes(struct mimicd_shard *shard)
+{
+	while (shard->changed_lanes) {
+		struct mimicd_lane *lane = shard->changed_lanes;
+
+		shard->changed_lanes = lane->next_changed;
+		show(lane);
+	}
+}
+
+/* Records, descriptors and answers of front ends are the loop's thread's. */
+static void commit_all(struct mimicd_engine *engine)
+{
 	if (engine->has_changed) {
 		engine->has_changed = false;
 		engine->recorder->record(engine->recorder_context);
 		mimicd_front_ends_record(engine);
 	}
-	mimicd_journal_commit();
+	commit_lanes(&engine->loop_shard);
 	mimicd_keep_commit();
-	while (engine->changed_lanes) {
-		lane = engine->changed_lanes;
-		engine->changed_lanes = lane->next_changed;
-		show(lane);
-	}
+	show_lanes(&engine->loop_shard);
 	if (engine->has_answers) {
 		engine->has_answers = false;
 		mimicd_front_ends_publish(engine);
 	}
+}
+
+void mimicd_step_commit(struct mimicd_engine *engine)
+{
+	struct mimicd_shard *shard;
+	bool is_loop;
+
+	/* Before its first step a daemon may have taken over a half of the clients. */
+	if (!engine->recorder)
+		return;
+	shard = own_shard(engine);
+	is_loop = shard == &engine->loop_shard;
+	if (!shard->changed_lanes && !(is_loop && engine->has_changed) && !mimicd_journal_level())
+		return;
+	if (is_loop) {
+		commit_all(engine);
+		return;
+	}
+	commit_lanes(shard);
+	show_lanes(shard);
 }

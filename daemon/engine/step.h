@@ -3,6 +3,10 @@
  * Steps of a daemon that can be recovered (daemon/journal). Answers, room in rings, wake-ups and replies are
  * shown to programs after the step's commit, because the next daemon does a step once more that was not
  * committed. A daemon without a journal shows them at once.
+ *
+ * Each thread of the engine does steps of its own, with a log of its own: the loop's has the first. It changes other
+ * shards' lanes and devices only while it holds them (shards.h). A thread commits before it gives a shard to another
+ * one, so all changes of a shard that are not committed are in one log.
  */
 #ifndef MIMICD_STEP_H
 #define MIMICD_STEP_H
@@ -34,16 +38,16 @@ struct mimicd_recorder {
 
 /* The lane differs from its record from now on. It may be known already. */
 void mimicd_step_note(struct mimicd_lane *lane);
-/* The client's devices, threads, lanes or memory differ from its record. */
+/* The rest is noted by the loop's thread. The client's devices, threads, lanes or memory differ from its record. */
 void mimicd_step_note_client(struct mimicd_client *client);
 /* The same of a binding, its threads and contexts. */
 void mimicd_step_note_binding(struct mimicd_binding *binding);
 /* There are other devices than before. */
 void mimicd_step_note_devices(struct mimicd_engine *engine);
 
-/* Ends the step: all that it has changed stays, and is shown. */
+/* Ends the step of this thread: all that it has changed stays, and is shown. */
 void mimicd_step_commit(struct mimicd_engine *engine);
-/* The lane is about to be freed. */
+/* The lane is about to be freed, by the loop's thread. */
 void mimicd_step_forget(struct mimicd_lane *lane);
 
 /* `count` answers that are in the ring. */

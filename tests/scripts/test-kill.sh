@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# mimicd is killed 200 times under load of all devices, and its supervisor starts it again (docs/recovery.md); one
-# in the middle of a takeover. TAP on stdout.
+# mimicd is killed 200 times under load of all devices, half of them with three threads, and its supervisor starts it
+# again (docs/recovery.md); one in the middle of a takeover. TAP on stdout.
 #
 #   test-kill.sh [BUILD]   BUILD: the build directory; else $O, else build. KILLS=N: so many
 set -u
@@ -15,8 +15,11 @@ if [ ! -x "$build/bin/mimicd-recoverable" ]; then
 	exit
 fi
 
-"$soak" "$build/bin/mimicd" --kills "${KILLS:-200}" >"$work/output" 2>&1
+kills=$((${KILLS:-200} / 2))
+"$soak" "$build/bin/mimicd" --kills $kills >"$work/output" 2>&1
 result $? programs_go_on_when_mimicd_is_killed
+"$soak" "$build/bin/mimicd" --threads 3 --kills $kills >"$work/output" 2>&1
+result $? programs_go_on_when_mimicd_is_killed_that_serves_on_three_threads
 
 # A kernel in plain memory, and kills at the places of steps: each 17th, or WALK_STRIDE=N.
 "$build/tests/recovery/kept_bus" >"$work/output" 2>&1
@@ -62,13 +65,14 @@ a_takeover_that_is_killed_is_made_again()
 a_takeover_that_is_killed_is_made_again
 result $? a_takeover_that_is_killed_is_made_again
 
-# Ends at some of the places of a short program: before, at and behind each of its additions.
+# Ends at some of the places of a short program: before, at and behind each of its additions. At odd ones a further
+# thread serves the program.
 an_atomic_operation_is_done_at_most_once()
 {
 	local place lost=0
 	for ((place = 300; place < 1000; place += 7)); do
 		rm -f "$work/s"
-		MIMIC_TEST_KILL_AT=$place supervise --devices maple:1
+		MIMIC_TEST_SPREAD=1 MIMIC_TEST_KILL_AT=$place supervise --devices maple:1 --threads $((1 + place % 2))
 		timeout 20 "$build/tests/soak/atomic_once" "$work/s" 8 >"$work/output" 2>&1 || return
 		if grep -q lost "$work/output"; then
 			lost=$((lost + 1))

@@ -93,7 +93,6 @@ result $? "SIGTERM ends both, and the socket"
 refused 2 "--recovery-time 0: a number of seconds from 1" --supervise --recovery-time 0 &&
 	refused 2 "--recovery-time: --supervise or --recover is needed" --recovery-time 5 &&
 	refused 2 "--supervise: with --record the state cannot be recovered yet" --supervise --record "$work/recording" &&
-	refused 2 "--supervise: with --threads above 1 " --supervise --threads 2 &&
 	refused 2 "--supervise: with --channel read " --supervise --channel read &&
 	refused 2 "--recover: with --vfio-user " --recover --vfio-user "$work/maple0.sock" &&
 	[ ! -e "$work/socket" ] && [ ! -e "$work/recording" ]

@@ -6,6 +6,7 @@
 #   test-walk.sh [BUILD]   BUILD: the build directory; else $O, else build
 #   WALK_STRIDE=N          each Nth place; 1: all, which takes an hour and a half; else some
 #   WALK_FROM=N            the first place; else 2
+#   WALK_THREADS=N         the daemon's: a further one serves the program; else 1 and 2 in turn, and 1 without a kill
 #   WALK_AT=N, WALK_SUCCESSOR_AT=N   one case alone, whose log and output go to ./walk-case
 set -u
 # shellcheck source=tests/scripts/tap.sh
@@ -28,9 +29,9 @@ fi
 # supervise_walk FOLDER KILL SUCCESSOR: the supervisor's exit status; a line in FOLDER/bad if the program fails
 supervise_walk()
 {
-	local supervisor
-	MIMIC_TEST_KILL_AT=$2 MIMIC_TEST_KILL_SUCCESSOR_AT=$3 "$build/bin/mimicd" --supervise --recovery-time 60 \
-		--socket "$1/socket" --devices maple:2,dare:1,virgo:1 >"$1/log" 2>&1 &
+	local supervisor threads=${WALK_THREADS:-$((1 + ($2 + $3) % 2))}
+	MIMIC_TEST_SPREAD=1 MIMIC_TEST_KILL_AT=$2 MIMIC_TEST_KILL_SUCCESSOR_AT=$3 "$build/bin/mimicd" --supervise \
+		--recovery-time 60 --threads "$threads" --socket "$1/socket" --devices maple:2,dare:1,virgo:1 >"$1/log" 2>&1 &
 	supervisor=$!
 	for _ in $(seq 1000); do
 		grep -qs " serving " "$1/log" && break

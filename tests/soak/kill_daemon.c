@@ -211,6 +211,11 @@ static void become_daemon(const struct kill_daemon *daemon, const char *mimicd, 
 	arguments[count++] = DEVICES;
 	if (daemon->is_on_bus)
 		arguments[count++] = "--kernel";
+	if (daemon->threads) {
+		arguments[count++] = "--threads";
+		arguments[count++] = daemon->threads;
+		setenv("MIMIC_TEST_SPREAD", "1", 1);
+	}
 	while (*extra && count < ARGUMENTS_MAX - 1)
 		arguments[count++] = *extra++;
 	prctl(PR_SET_PDEATHSIG, SIGTERM);

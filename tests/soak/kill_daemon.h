@@ -14,6 +14,7 @@ struct kill_daemon {
 	bool is_on_bus;		/* its devices are in the kernel, too */
 	bool is_upgraded;	/* it runs from copies, so that others can be put in their place */
 	unsigned int copy;	/* that is installed */
+	const char *threads;	/* how many; programs are served by further ones, however few they are. NULL: one */
 	char directory[64];
 	char socket[96];
 	char log[96];

@@ -44,6 +44,7 @@ static const char usage[] =
 	"  --seconds N       with --kills 0: so long (5)\n"
 	"  --limit MS        of the 99th percentile of the stall behind a restart (100; 0: none)\n"
 	"  --programs LIST   of maple,accesses,threads,dare,virgo,open,processes,list: these\n"
+	"  --threads N       mimicd's: programs are served by further ones, however few they are\n"
 	"  --kernel          programs reach the devices by mimic.ko; of the works maple, dare and virgo\n"
 	"  --upgrade         lets another copy of mimicd take over (SIGHUP) in place of kills\n"
 	"  --plain           without a supervisor\n"
@@ -280,6 +281,7 @@ static bool take_option(struct soak *soak, int option)
 	case 'l': soak->limit_ms = strtod(optarg, NULL); return true;
 	case 'p': soak->only = optarg; return true;
 	case 'K': soak->programs.transport = "kernel"; return true;
+	case 'T': soak->daemon.threads = optarg; return true;
 	case 'u': soak->daemon.is_upgraded = true; return true;
 	case 'n': soak->daemon.is_supervised = false; return true;
 	case 's': soak->seed = strtoull(optarg, NULL, 10); return true;
@@ -296,7 +298,7 @@ static bool parse(struct soak *soak, int argc, char **argv)
 		{ "seconds", required_argument, NULL, 't' }, { "limit", required_argument, NULL, 'l' },
 		{ "programs", required_argument, NULL, 'p' }, { "plain", no_argument, NULL, 'n' },
 		{ "seed", required_argument, NULL, 's' }, { "break", required_argument, NULL, 'x' },
-		{ "kernel", no_argument, NULL, 'K' },
+		{ "threads", required_argument, NULL, 'T' }, { "kernel", no_argument, NULL, 'K' },
 		{ "upgrade", no_argument, NULL, 'u' }, { "json", no_argument, NULL, 'j' }, { NULL, 0, NULL, 0 },
 	};
 	int option;
