@@ -8,7 +8,9 @@
 #include "daemon/journal/journal.h"
 
 /* An address where neither programs, libraries, stacks nor the heaps of sanitizers lie. */
-#if defined(__x86_64__)
+#if defined(__x86_64__) && defined(__SANITIZE_THREAD__)
+#define MIMICD_WINDOW_ADDRESS 0x566000000000ull	/* where ThreadSanitizer has shadows, behind programs */
+#elif defined(__x86_64__)
 #define MIMICD_WINDOW_ADDRESS 0x500000000000ull
 #else
 #define MIMICD_WINDOW_ADDRESS 0x2000000000ull

@@ -20,6 +20,7 @@
 #include "tests/lib/daemon_fixture.h"
 #include "tests/lib/kinds.h"
 #include "tests/lib/log_lines.h"
+#include "tests/lib/lost_store.h"
 
 #define PATIENCE_MS 5000
 
@@ -86,7 +87,10 @@ static void serve(const struct served *served, unsigned int devices, bool allow_
 	options.threads = served->threads;
 	if (!options.threads && getenv("MIMIC_TEST_THREADS"))
 		options.threads = (unsigned int)atoi(getenv("MIMIC_TEST_THREADS"));
-	options.spreads_at_once = getenv("MIMIC_TEST_SPREAD") != NULL;
+	options.spreads_at_once = served->spreads || getenv("MIMIC_TEST_SPREAD") != NULL;
+	options.recover = served->recovers;
+	if (options.recover && !lost_store_start())
+		_exit(1);
 	mimicd_log_set_level(MIMICD_LOG_DEBUG);
 	fill_vfio(served, &options.vfio);
 	mimicd_quotas_default(&quotas);

@@ -22,6 +22,8 @@ struct served {
 	unsigned int dares;	/* how many there are; set before the start */
 	unsigned int virgos;
 	unsigned int threads;	/* of the engine, as of --threads; 0: $MIMIC_TEST_THREADS (with $MIMIC_TEST_SPREAD: at once), or one */
+	bool spreads;		/* further threads serve programs, however few they are; also by $MIMIC_TEST_SPREAD */
+	bool recovers;		/* as of --recover, with a store that forgets (lost_store.h) */
 	const char *quota;	/* as of --quota; NULL: the defaults */
 	const char *state;	/* where its state filesystem is mounted; NULL: nowhere */
 	const char *maple_profile, *virgo_profile;	/* NULL: the default */
