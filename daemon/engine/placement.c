@@ -22,9 +22,10 @@ static bool is_shared(const struct mimicd_instance *instance, const struct mimic
 	return false;
 }
 
+/* Jobs of other threads come back to the loop's. In a daemon that can be recovered there are none (device.c). */
 static bool is_movable_device(const struct mimicd_instance *instance, const struct mimicd_client *client)
 {
-	return !instance->kind->jobs && !instance->events.wanted && !instance->functions &&
+	return !instance->jobs.ops && !instance->events.wanted && !instance->functions &&
 	       !mimicd_instance_is_bound(instance) && !instance->leaves && !is_shared(instance, client);
 }
 

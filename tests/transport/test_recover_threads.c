@@ -10,11 +10,14 @@
 #include <cmocka.h>
 
 #include "tests/lib/daemon_device.h"
+#include "tests/lib/virgo_client.h"
 
 #define PROGRAMS 8u
 #define ROUNDS 10u
 #define TURNS 10u
 #define WORDS 16u
+#define CLUSTERS 2u
+#define SIDE 96u
 
 static int start(void **state)
 {
@@ -23,6 +26,7 @@ static int start(void **state)
 	served.threads = 3;
 	served.spreads = true;
 	served.recovers = true;
+	served.virgos = CLUSTERS;
 	return served_start(&served, 2 * PROGRAMS, false) ? 0 : -1;
 }
 
@@ -82,18 +86,35 @@ static void use_devices(unsigned int program)
 	_exit(is_right ? 0 : 1);
 }
 
-static void programs_on_several_threads_have_their_own_words(void **state)
+/* Exits with 0 if all products are right. */
+static void multiply(unsigned int program)
 {
-	pid_t programs[PROGRAMS];
+	struct mimic_device *device = virgo_client_open(&served, "virgo");
+	struct virgo_client_product product;
+	bool is_right = true;
+
+	virgo_client_alloc(device, &product, SIDE, program % 2);
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		virgo_client_fill(&product, program * ROUNDS + round);
+		virgo_client_post(device, UNIT_FP32, &product);
+		is_right &= virgo_client_fence(device, UNIT_FP32) == VIRGO_ERROR_NONE && !virgo_client_wrong(&product);
+	}
+	mimic_device_close(device);
+	_exit(is_right ? 0 : 1);
+}
+
+static void programs_on_several_threads_have_their_own_words_and_products(void **state)
+{
+	pid_t programs[PROGRAMS + CLUSTERS];
 
 	(void)state;
-	for (unsigned int i = 0; i < PROGRAMS; i++) {
+	for (unsigned int i = 0; i < PROGRAMS + CLUSTERS; i++) {
 		programs[i] = fork();
 		assert_true(programs[i] >= 0);
 		if (!programs[i])
-			use_devices(i);
+			(i < PROGRAMS ? use_devices : multiply)(i);
 	}
-	for (unsigned int i = 0; i < PROGRAMS; i++) {
+	for (unsigned int i = 0; i < PROGRAMS + CLUSTERS; i++) {
 		int status = -1;
 
 		assert_int_equal(waitpid(programs[i], &status, 0), programs[i]);
@@ -104,7 +125,7 @@ static void programs_on_several_threads_have_their_own_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(programs_on_several_threads_have_their_own_words),
+		cmocka_unit_test(programs_on_several_threads_have_their_own_words_and_products),
 	};
 
 	return cmocka_run_group_tests(tests, start, end);
