@@ -36,6 +36,12 @@ static void append(const struct mimicd_undo_entry *entry, const void *bytes)
 	uint64_t used = mark->used, size = mimicd_log_rounded(entry->size);
 	char *to = mimicd_window_log(mimicd_window, number) + used;
 
+	/* Until its first commit a successor takes the window before this one, and nothing here is put back. */
+	if (!mimicd_window->is_complete) {
+		mimicd_journal_place();
+		mimicd_journal_place();
+		return;
+	}
 	if (used + size + sizeof(*entry) > mimicd_window_log_bytes(number)) {
 		mark->has_overflowed = 1;
 		return;

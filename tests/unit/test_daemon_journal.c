@@ -301,6 +301,24 @@ static void a_window_without_a_commit_is_refused(void **unused)
 	close(fd);
 }
 
+/* The states of all devices are made there, which would be logged line by line. */
+static void what_a_window_is_made_of_is_not_logged(void **unused)
+{
+	uint64_t *words;
+	int fd;
+
+	(void)unused;
+	assert_int_equal(mimicd_journal_create(1, BUILD, &fd), 0);
+	words = mimicd_journal_alloc(sizeof(*words) * WORDS);
+	mimicd_journal_note(words, sizeof(*words) * WORDS);
+	assert_int_equal(mimicd_journal_level(), 0);
+	mimicd_journal_commit();
+	mimicd_journal_note(words, sizeof(*words) * WORDS);
+	assert_int_not_equal(mimicd_journal_level(), 0);
+	mimicd_journal_end();
+	close(fd);
+}
+
 /* As a program does that may take over, while the window's own daemon runs. */
 static void a_look_at_a_window_tells_its_origin(void **unused)
 {
@@ -480,6 +498,7 @@ int main(void)
 		cmocka_unit_test(a_successor_that_ends_leaves_the_same_behind),
 		cmocka_unit_test(a_window_of_another_layout_is_refused),
 		cmocka_unit_test(a_window_without_a_commit_is_refused),
+		cmocka_unit_test(what_a_window_is_made_of_is_not_logged),
 		cmocka_unit_test(a_look_at_a_window_tells_its_origin),
 		cmocka_unit_test(a_file_that_is_no_window_is_refused),
 		cmocka_unit_test(a_step_that_is_too_large_is_known),
