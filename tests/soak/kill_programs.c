@@ -105,7 +105,7 @@ static bool is_named(const char *list, const char *name)
 	return !list;
 }
 
-bool kill_programs_make(struct kill_programs *programs, const char *only, unsigned int kills)
+bool kill_programs_make(struct kill_programs *programs, const char *only, unsigned int kills, unsigned int calm)
 {
 	struct kill_slot *slots = share(kill_work_count * sizeof(*slots));
 
@@ -115,10 +115,10 @@ bool kill_programs_make(struct kill_programs *programs, const char *only, unsign
 	for (unsigned int i = 0; i < kill_work_count; i++) {
 		struct kill_program *program = &programs->program[programs->count];
 
-		if (!is_named(only, kill_works[i]->name))
+		if (!is_named(only, kill_works[i]->name) || (kill_works[i]->needs_kernel && !programs->transport))
 			continue;
 		*program = (struct kill_program){ .work = kill_works[i], .slot = &slots[i], .pid = -1 };
-		if (kill_times_make(&program->stalls, kills))
+		if (kill_times_make(&program->stalls, kills) || kill_times_make(&program->waits, calm))
 			return fail(programs, "no memory");
 		if (!make_expected(programs, program))
 			return false;
@@ -207,6 +207,32 @@ bool kill_programs_are_well(struct kill_programs *programs)
 	return true;
 }
 
+static void note_longest(struct kill_programs *programs, const struct kill_program *program, uint64_t stall_ns)
+{
+	struct kill_stall stall = {
+		.program = program->work->name, .step = atomic_load(&program->slot->step), .nanoseconds = stall_ns,
+	};
+
+	for (unsigned int i = 0; i < KILL_LONGEST; i++) {
+		struct kill_stall *place = &programs->longest[i], shorter = *place;
+
+		if (stall.nanoseconds <= place->nanoseconds)
+			continue;
+		*place = stall;
+		stall = shorter;
+	}
+}
+
+static void note_answer(struct kill_programs *programs, struct kill_program *program, uint64_t nanoseconds)
+{
+	if (programs->phase == KILL_CALM)
+		kill_times_add(&program->waits, nanoseconds);
+	if (programs->phase != KILL_STALLS)
+		return;
+	kill_times_add(&program->stalls, nanoseconds);
+	note_longest(programs, program, nanoseconds);
+}
+
 bool kill_programs_await(struct kill_programs *programs, uint64_t when, unsigned int milliseconds)
 {
 	uint64_t end = kill_now_ns() + milliseconds * 1000000ull;
@@ -227,7 +253,7 @@ bool kill_programs_await(struct kill_programs *programs, uint64_t when, unsigned
 				continue;
 			answered[i] = true;
 			left--;
-			kill_times_add(&programs->program[i].stalls, marked - when);
+			note_answer(programs, &programs->program[i], marked - when);
 		}
 		pause_us(200);
 	}

@@ -8,6 +8,7 @@
 
 const struct kill_work *const kill_works[] = {
 	&kill_maple, &kill_accesses, &kill_threads, &kill_dare, &kill_virgo, &kill_open, &kill_processes, &kill_list,
+	&kill_traps,
 };
 const unsigned int kill_work_count = sizeof(kill_works) / sizeof(kill_works[0]);
 

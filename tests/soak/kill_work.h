@@ -30,13 +30,14 @@ struct kill_work {
 	/* variant: below KILL_VARIANTS. 0, or -1 after kill_fail(). */
 	int (*run)(const struct kill_place *place, unsigned int variant, struct kill_result *result);
 	bool needs_daemon;	/* it is not compared: what it says itself counts */
+	bool needs_kernel;	/* it uses the kernel's nodes */
 };
 
 extern const struct kill_work *const kill_works[];
 extern const unsigned int kill_work_count;
 
 extern const struct kill_work kill_maple, kill_accesses, kill_threads, kill_dare, kill_virgo, kill_open,
-	kill_processes, kill_list;
+	kill_processes, kill_list, kill_traps;
 
 /* A program's report to the killer, in memory of both. */
 struct kill_slot {

@@ -29,7 +29,7 @@ struct soak {
 	struct kill_daemon daemon;
 	struct kill_programs programs;
 	struct kill_times restarts;
-	unsigned int kills, done, between_ms, seconds;
+	unsigned int kills, done, between_ms, seconds, calm;
 	double limit_ms;
 	uint64_t random, seed, started_ns;
 	bool is_json;
@@ -42,10 +42,11 @@ static const char usage[] =
 	"  --kills N         so many times (200)\n"
 	"  --between MS      up to so long after programs went on (20)\n"
 	"  --seconds N       with --kills 0: so long (5)\n"
+	"  --calm N          before the kills: looks so many times how long programs take to their next answer (0)\n"
 	"  --limit MS        of the 99th percentile of the stall behind a restart (100; 0: none)\n"
-	"  --programs LIST   of maple,accesses,threads,dare,virgo,open,processes,list: these\n"
+	"  --programs LIST   of maple,accesses,threads,dare,virgo,open,processes,list,traps: these\n"
 	"  --threads N       mimicd's: programs are served by further ones, however few they are\n"
-	"  --kernel          programs reach the devices by mimic.ko; of the works maple, dare and virgo\n"
+	"  --kernel          programs reach the devices by mimic.ko; of the works maple, dare, virgo and traps\n"
 	"  --upgrade         lets another copy of mimicd take over (SIGHUP) in place of kills\n"
 	"  --plain           without a supervisor\n"
 	"  --seed N          of the moments\n"
@@ -133,6 +134,19 @@ static bool kill_once(struct soak *soak)
 	return kill_programs_await(&soak->programs, served, PATIENCE_MS) || fail(soak, soak->programs.error);
 }
 
+/* At random moments, as kills are. */
+static bool watch_undisturbed(struct soak *soak)
+{
+	soak->programs.phase = KILL_CALM;
+	for (unsigned int i = 0; i < soak->calm; i++) {
+		sleep_us(kill_random(&soak->random) % (soak->between_ms * 1000ull + 1));
+		if (!kill_programs_await(&soak->programs, kill_now_ns(), PATIENCE_MS))
+			return fail(soak, soak->programs.error);
+	}
+	soak->programs.phase = KILL_STALLS;
+	return true;
+}
+
 static bool run_without_kills(struct soak *soak)
 {
 	uint64_t end = kill_now_ns() + soak->seconds * 1000000000ull;
@@ -165,22 +179,33 @@ static bool check_descriptors(struct soak *soak, const unsigned int before[2])
 	return false;
 }
 
-static double stall_of_all(struct soak *soak, double fraction)
+static double of_all(struct soak *soak, bool is_stall, double fraction)
 {
 	struct kill_times all;
 	double value;
 
-	if (kill_times_make(&all, (size_t)soak->programs.count * (soak->kills + 1)))
+	if (kill_times_make(&all, (size_t)soak->programs.count * (soak->kills + soak->calm + 1)))
 		return 0;
 	for (unsigned int i = 0; i < soak->programs.count; i++) {
-		struct kill_times *stalls = &soak->programs.program[i].stalls;
+		struct kill_program *program = &soak->programs.program[i];
+		struct kill_times *times = is_stall ? &program->stalls : &program->waits;
 
-		for (size_t k = 0; k < stalls->count; k++)
-			kill_times_add(&all, stalls->microseconds[k] * 1000ull);
+		for (size_t k = 0; k < times->count; k++)
+			kill_times_add(&all, times->microseconds[k] * 1000ull);
 	}
 	value = kill_times_percentile(&all, fraction);
 	kill_times_free(&all);
 	return value;
+}
+
+static double stall_of_all(struct soak *soak, double fraction)
+{
+	return of_all(soak, true, fraction);
+}
+
+static double wait_of_all(struct soak *soak, double fraction)
+{
+	return of_all(soak, false, fraction);
 }
 
 static bool check_stall(struct soak *soak)
@@ -199,7 +224,7 @@ static bool run_all(struct soak *soak, const char *mimicd, char *const *extra)
 {
 	unsigned int descriptors[2];
 
-	if (!kill_programs_make(&soak->programs, soak->only, soak->kills + 1))
+	if (!kill_programs_make(&soak->programs, soak->only, soak->kills + 1, soak->calm + 1))
 		return fail(soak, soak->programs.error);
 	if (!kill_daemon_start(&soak->daemon, mimicd, extra))
 		return fail(soak, soak->daemon.error);
@@ -207,6 +232,8 @@ static bool run_all(struct soak *soak, const char *mimicd, char *const *extra)
 	if (!kill_programs_start(&soak->programs, soak->daemon.socket) ||
 	    !kill_programs_await(&soak->programs, kill_now_ns(), PATIENCE_MS))
 		return fail(soak, soak->programs.error);
+	if (!watch_undisturbed(soak))
+		return false;
 	if (!soak->kills && !run_without_kills(soak))
 		return false;
 	while (soak->done < soak->kills) {
@@ -227,6 +254,12 @@ static void print_text(struct soak *soak, double seconds)
 		       kill_times_percentile(&soak->restarts, 0.5), kill_times_percentile(&soak->restarts, 0.99),
 		       kill_times_percentile(&soak->restarts, 1), stall_of_all(soak, 0.5), stall_of_all(soak, 0.99),
 		       stall_of_all(soak, 1));
+	if (soak->calm)
+		printf("  undisturbed the next answer comes after %.1f ms, p99 %.1f, longest %.1f\n",
+		       wait_of_all(soak, 0.5), wait_of_all(soak, 0.99), wait_of_all(soak, 1));
+	for (unsigned int i = 0; i < KILL_LONGEST && soak->programs.longest[i].nanoseconds; i++)
+		printf("  stall of %s: %.1f ms, until the answer of '%s'\n", soak->programs.longest[i].program,
+		       (double)soak->programs.longest[i].nanoseconds / 1e6, soak->programs.longest[i].step);
 	for (unsigned int i = 0; i < soak->programs.count; i++) {
 		struct kill_program *program = &soak->programs.program[i];
 
@@ -255,8 +288,10 @@ static void print_json(struct soak *soak, double seconds)
 	printf(" \"restart_ms\": {\"median\": %.3f, \"p99\": %.3f, \"longest\": %.3f},\n",
 	       kill_times_percentile(&soak->restarts, 0.5), kill_times_percentile(&soak->restarts, 0.99),
 	       kill_times_percentile(&soak->restarts, 1));
-	printf(" \"stall_ms\": {\"median\": %.3f, \"p99\": %.3f, \"longest\": %.3f},\n \"programs\": [",
+	printf(" \"stall_ms\": {\"median\": %.3f, \"p99\": %.3f, \"longest\": %.3f},\n",
 	       stall_of_all(soak, 0.5), stall_of_all(soak, 0.99), stall_of_all(soak, 1));
+	printf(" \"undisturbed_ms\": {\"median\": %.3f, \"p99\": %.3f, \"longest\": %.3f},\n \"programs\": [",
+	       wait_of_all(soak, 0.5), wait_of_all(soak, 0.99), wait_of_all(soak, 1));
 	for (unsigned int i = 0; i < soak->programs.count; i++) {
 		struct kill_program *program = &soak->programs.program[i];
 
@@ -278,6 +313,7 @@ static bool take_option(struct soak *soak, int option)
 	case 'k': soak->kills = (unsigned int)strtoul(optarg, NULL, 10); return true;
 	case 'b': soak->between_ms = (unsigned int)strtoul(optarg, NULL, 10); return true;
 	case 't': soak->seconds = (unsigned int)strtoul(optarg, NULL, 10); return true;
+	case 'c': soak->calm = (unsigned int)strtoul(optarg, NULL, 10); return true;
 	case 'l': soak->limit_ms = strtod(optarg, NULL); return true;
 	case 'p': soak->only = optarg; return true;
 	case 'K': soak->programs.transport = "kernel"; return true;
@@ -295,7 +331,7 @@ static bool parse(struct soak *soak, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "kills", required_argument, NULL, 'k' }, { "between", required_argument, NULL, 'b' },
-		{ "seconds", required_argument, NULL, 't' }, { "limit", required_argument, NULL, 'l' },
+		{ "seconds", required_argument, NULL, 't' }, { "calm", required_argument, NULL, 'c' }, { "limit", required_argument, NULL, 'l' },
 		{ "programs", required_argument, NULL, 'p' }, { "plain", no_argument, NULL, 'n' },
 		{ "seed", required_argument, NULL, 's' }, { "break", required_argument, NULL, 'x' },
 		{ "threads", required_argument, NULL, 'T' }, { "kernel", no_argument, NULL, 'K' },
@@ -309,7 +345,7 @@ static bool parse(struct soak *soak, int argc, char **argv)
 	}
 	soak->daemon.is_on_bus = soak->programs.transport;
 	if (soak->programs.transport && !soak->only)
-		soak->only = "maple,dare,virgo";
+		soak->only = "maple,dare,virgo,traps";
 	soak->random = soak->seed * 0x9e3779b97f4a7c15u | 1;
 	return !kill_times_make(&soak->restarts, soak->kills);
 }
