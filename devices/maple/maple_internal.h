@@ -321,7 +321,8 @@ size_t maple_queue_pop_many(struct maple *m, struct maple_queue *q, unsigned int
 			    size_t wanted);
 void maple_queue_park_store(struct maple *m, struct maple_queue *q, const struct mimic_access *access);
 void maple_queue_park_load(struct maple *m, struct maple_queue *q, const struct mimic_access *access);
-void maple_queue_finish_store(struct maple *m, struct maple_queue *q);
+/* It ends, and leaves undone what it has not done: its fault is nobody's any more. */
+void maple_queue_abandon_store(struct maple *m, unsigned int number);
 /* Everything of this queue that can go on goes on: LIMA, the waiting store, the waiting load. */
 void maple_queue_progress(struct maple *m, unsigned int number);
 /* The same after a load or a store, where mostly there is nothing. */

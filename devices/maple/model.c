@@ -92,6 +92,7 @@ static enum step store_step(struct maple *m, struct mimic_access *access)
 
 		if (step == STEP_WAIT && q->hung) {
 			q->half_done = false;
+			maple_mmu_forget(m, number, MAPLE_FAULT_PIPES);
 			return STEP_DONE;
 		}
 		if (step == STEP_DONE && q->load.valid)
@@ -304,7 +305,7 @@ static void answer_peers(struct maple *m, unsigned int number, bool producer_gon
 	if (producer_gone && q->load.valid)
 		q->load.abandoned = true;
 	if (consumer_gone && q->store.valid)
-		maple_queue_finish_store(m, q);
+		maple_queue_abandon_store(m, number);
 	maple_queue_progress(m, number);
 }
 

@@ -154,13 +154,19 @@ static void forget_fetches(struct maple *m, unsigned int number)
 	}
 }
 
-void maple_queue_finish_store(struct maple *m, struct maple_queue *q)
+static void finish_store(struct maple *m, struct maple_queue *q)
 {
 	q->store.valid = false;
 	q->half_done = false;
 	maple_queue_clocks(m, q);
 	mimic_trace_wakes(&m->model.trace, q->store.access.owner, 0, false);
 	m->host.complete(m->host.context, q->store.access.owner, 0);
+}
+
+void maple_queue_abandon_store(struct maple *m, unsigned int number)
+{
+	maple_mmu_forget(m, number, MAPLE_FAULT_PIPES);
+	finish_store(m, &m->state.queue[number]);
 }
 
 static void finish_load(struct maple *m, struct maple_queue *q, uint64_t data)
@@ -186,7 +192,7 @@ void maple_queue_drop(struct maple *m, unsigned int number, uint64_t load_answer
 	maple_lima_drop(q);
 	q->allocated = false;
 	if (q->store.valid)
-		maple_queue_finish_store(m, q);
+		finish_store(m, q);
 	if (q->load.valid)
 		finish_load(m, q, load_answer);
 	maple_mmu_forget(m, number, MAPLE_FAULT_PIPES);
@@ -397,11 +403,12 @@ static bool progress_store(struct maple *m, unsigned int number)
 
 	if (!q->store.valid)
 		return false;
-	if (maple_produce_step(m, number, &q->store.access) == STEP_WAIT) {
-		if (!q->hung)
-			return false;
-	}
-	maple_queue_finish_store(m, q);
+	if (maple_produce_step(m, number, &q->store.access) != STEP_WAIT)
+		finish_store(m, q);
+	else if (q->hung)
+		maple_queue_abandon_store(m, number);
+	else
+		return false;
 	return true;
 }
 

@@ -181,6 +181,55 @@ static void a_withdrawn_access_does_not_decide_what_the_next_one_meets(void **st
 	stop();
 }
 
+/* --- a store that ends with its queue's consumer, while a page is waited for --------- */
+
+static void let_consumer_end(void)
+{
+	host->model->ops->owner_gone(host->model, CONSUMER, host->now);
+	assert_true(host->completed[PRODUCER]);
+	host->completed[PRODUCER] = false;
+	assert_int_equal(fake_load(host, CONSUMER, OPEN_CONSUMER, 0, 4) & 3, 1);
+}
+
+static void an_abandoned_store_does_not_decide_what_the_next_one_meets(void **state)
+{
+	(void)state;
+	start_stalled();
+	let_consumer_end();
+	fake_mmu_load(host, GET_FAULT);
+	fake_mmu_store(host, RESOLVE, PIPES);
+	/* The driver found no page for the one before; this one is asked for anew. */
+	assert_false(pointer32(0, 2050));
+	assert_int_equal(host->faults, 2);
+	stop();
+}
+
+/* Its first half lies in a page that was bad then, and is there now. */
+static void an_abandoned_store_leaves_no_bad_half(void **state)
+{
+	const uint64_t between = fake_address(3071);
+
+	(void)state;
+	start("paper", FAKE_WALKS | FAKE_FAULTS);
+	fake_open(host, WORDS_8, 1);
+	host->absent[2] = host->absent[3] = true;
+	host->fault_answer = MIMIC_FAULT_STALL;
+	assert_false(fake_store(host, PRODUCER, FULL_POINTER64, 0, 8, between));
+	fake_mmu_load(host, GET_FAULT);
+	fake_mmu_store(host, RESOLVE, PIPES);
+	assert_int_equal(host->faults, 2);
+	let_consumer_end();
+	fake_mmu_load(host, GET_FAULT);
+	host->absent[2] = host->absent[3] = false;
+	fake_mmu_store(host, RESOLVE, PIPES);
+	assert_true(fake_store(host, PRODUCER, FULL_POINTER64, 0, 8, between));
+	assert_int_equal(consume(0), 0xf0000000 + 3071);
+	assert_int_equal(consume(0), 0xf0000000 + 3072);
+	stop();
+}
+
+/* --- other ends of a stall ------------------------------------------------------- */
+
 static void install_resolves_and_maps(void **state)
 {
 	(void)state;
@@ -570,6 +619,8 @@ int main(void)
 		cmocka_unit_test(the_artifact_does_not_know_that_a_page_is_there),
 		cmocka_unit_test(a_fault_that_was_resolved_leaves_no_trace_for_programs),
 		cmocka_unit_test(a_withdrawn_access_does_not_decide_what_the_next_one_meets),
+		cmocka_unit_test(an_abandoned_store_does_not_decide_what_the_next_one_meets),
+		cmocka_unit_test(an_abandoned_store_leaves_no_bad_half),
 		cmocka_unit_test(install_resolves_and_maps),
 		cmocka_unit_test(data_goes_on_while_the_pipes_are_stalled),
 		cmocka_unit_test(reset_ends_a_stall),
