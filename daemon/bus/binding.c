@@ -260,6 +260,16 @@ void mimicd_bus_binding_close(struct mimicd_bus_binding *binding)
 	mimicd_process_free_unused(process);
 }
 
+int mimicd_bus_binding_fault_in(struct mimicd_binding *binding, uint64_t address)
+{
+	struct mimicd_bus_binding *self = (struct mimicd_bus_binding *)binding;
+	struct mimic_bus_fault_in wanted = {
+		.size = sizeof(wanted), .binding = self->number, .address = address, .writes = 1,
+	};
+
+	return mimicd_bus_ioctl(self->bus, MIMIC_BUS_FAULT_IN, &wanted);
+}
+
 void mimicd_bus_binding_lose(struct mimicd_binding *binding)
 {
 	mimicd_bus_binding_close((struct mimicd_bus_binding *)binding);

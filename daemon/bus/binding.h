@@ -37,6 +37,7 @@ void mimicd_bus_binding_close(struct mimicd_bus_binding *binding);
 void mimicd_bus_bindings_close(struct mimicd_bus_function *function);
 /* As those of struct mimicd_function_ops. */
 int mimicd_bus_binding_map_memory(struct mimicd_function *function, void *address);
+int mimicd_bus_binding_fault_in(struct mimicd_binding *binding, uint64_t address);
 void mimicd_bus_binding_lose(struct mimicd_binding *binding);
 struct mimicd_bus_binding *mimicd_bus_binding_find(struct mimicd_bus *bus, uint32_t number);
 

@@ -61,6 +61,7 @@ static const struct mimicd_function_ops function_ops = {
 	.interrupt = raise_interrupt,
 	.remove = remove_function,
 	.map_memory = mimicd_bus_binding_map_memory,
+	.fault_in = mimicd_bus_binding_fault_in,
 	.lose = mimicd_bus_binding_lose,
 };
 

@@ -26,6 +26,8 @@ struct mimicd_function_ops {
 	 * has it sees it, at this address in place of what is there. 0 or -errno.
 	 */
 	int (*map_memory)(struct mimicd_function *function, void *address);
+	/* Asks for the page, to be written; it may come later. 0 or -errno. */
+	int (*fault_in)(struct mimicd_binding *binding, uint64_t address);
 	/* The process has the device no more: further accesses of it fail. The binding is gone then. */
 	void (*lose)(struct mimicd_binding *binding);
 };

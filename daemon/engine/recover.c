@@ -340,17 +340,24 @@ static bool write_row(const struct mimic_memory *port, const struct mimicd_undo_
 
 /*
  * Through the kernel's window. A page is not there for a moment while its process changes its memory, or the
- * kernel moves the page. No device waits for it, so that nothing asks for it.
+ * kernel moves the page; it may have been swapped out since, or protected by a fork of the process. No device
+ * waits for it, so it is asked for here.
  */
-static bool write_row_patiently(const struct mimic_memory *port, const struct mimicd_undo_entry *entry,
+static bool write_row_patiently(struct mimicd_binding *binding, const struct mimicd_undo_entry *entry,
 				const void *bytes)
 {
+	const struct mimicd_function_ops *ops = binding->function->ops;
 	const struct timespec pause = { .tv_nsec = 1000000 };
 	uint64_t end = mimic_now() + PATIENCE_NS;
 
-	while (!write_row(port, entry, bytes)) {
+	while (!write_row(&binding->port, entry, bytes)) {
 		if (mimic_now() >= end)
 			return false;
+		/* It lies in two pages, perhaps. */
+		if (!ops->fault_in(binding, entry->address) &&
+		    !ops->fault_in(binding, entry->address + entry->size - 1) &&
+		    write_row(&binding->port, entry, bytes))
+			return true;
 		nanosleep(&pause, NULL);
 	}
 	return true;
@@ -419,7 +426,7 @@ static void undo_of_binding(struct mimicd_engine *engine, const struct mimicd_un
 		return;
 	if (entry->kind == MIMICD_UNDO_ATOMIC)
 		lose_binding(binding, entry->address, "an atomic operation may have been done or not");
-	else if (entry->kind == MIMICD_UNDO_CLIENT && !write_row_patiently(&binding->port, entry, bytes))
+	else if (entry->kind == MIMICD_UNDO_CLIENT && !write_row_patiently(binding, entry, bytes))
 		lose_binding(binding, entry->address, "bytes that it had written cannot be put back");
 }
 

@@ -436,6 +436,9 @@ void mimic_memory_take_away(struct mimic_binding *binding);
 /* --- window.c ------------------------------------------------------------- */
 
 int mimic_window_mmap(struct mimic_connection *connection, struct vm_area_struct *vma);
+/* FAULT_IN. */
+int mimic_window_fault_in(struct mimic_connection *connection,
+			  const struct mimic_bus_fault_in *wanted);
 void mimic_window_init(struct mimic_binding *binding);
 int mimic_windows_init(void);
 void mimic_windows_exit(void);

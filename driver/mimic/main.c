@@ -213,6 +213,19 @@ static long mimic_control_take_over(struct mimic_connection *connection, void __
 	return mimic_control_put_argument(&argument, sizeof(argument), user);
 }
 
+static long mimic_control_fault_in(struct mimic_connection *connection, void __user *user)
+{
+	struct mimic_bus_fault_in argument;
+	int error = mimic_control_get_argument(&argument, sizeof(argument), user);
+
+	if (error)
+		return error;
+	if (argument.writes > 1 ||
+	    memchr_inv(argument.reserved, 0, sizeof(argument.reserved)))
+		return -EINVAL;
+	return mimic_window_fault_in(connection, &argument);
+}
+
 static long mimic_control_ioctl(struct file *file, unsigned int command, unsigned long argument)
 {
 	struct mimic_connection *connection = file->private_data;
@@ -233,6 +246,8 @@ static long mimic_control_ioctl(struct file *file, unsigned int command, unsigne
 		return mimic_control_keep(connection, user);
 	case MIMIC_BUS_TAKE_OVER:
 		return mimic_control_take_over(connection, user);
+	case MIMIC_BUS_FAULT_IN:
+		return mimic_control_fault_in(connection, user);
 	default:
 		return -ENOTTY;
 	}

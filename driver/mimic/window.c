@@ -423,6 +423,24 @@ int mimic_window_mmap(struct mimic_connection *connection, struct vm_area_struct
 	return 0;
 }
 
+int mimic_window_fault_in(struct mimic_connection *connection,
+			  const struct mimic_bus_fault_in *wanted)
+{
+	struct mimic_binding *binding;
+	int error = -EPERM;
+
+	if (current->mm != READ_ONCE(connection->mm))
+		return -EPERM;
+	binding = mimic_binding_find(connection, wanted->binding);
+	if (!binding)
+		return -ENOENT;
+	if (binding->device->device.capabilities & MIMIC_BUS_WINDOW_ACCESS)
+		error = mimic_binding_fault_in(binding, wanted->address, wanted->writes, true);
+	mimic_binding_put_number(binding);
+	mimic_binding_release(binding);
+	return error;
+}
+
 static void mimic_window_zap(struct mimic_binding *binding, unsigned long start, unsigned long end)
 {
 	if (!READ_ONCE(binding->window.is_mapped))

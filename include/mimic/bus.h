@@ -211,6 +211,14 @@ struct mimic_bus_take_over {
 	__u32 reserved[5];
 };
 
+struct mimic_bus_fault_in {
+	__u32 size;
+	__u32 binding;
+	__u64 address;		/* in the process */
+	__u32 writes;		/* 1: the page is to be written as well; 0 */
+	__u32 reserved[3];
+};
+
 #define MIMIC_BUS_IOCTL 0xb6
 
 /*
@@ -248,6 +256,14 @@ struct mimic_bus_take_over {
  * memory is not yet gone; EACCES: another token; ENODEV: nothing is kept (no KEEP, or the
  * time is over); EPERM: another pid or user namespace than that of the process that opened the
  * file; EDEADLK: the caller has devices of the bus open.
+ *
+ * FAULT_IN: brings in the page of a binding's process, as its own access would, so that the
+ * window shows it. It is for a daemon whose device does not ask for the page by a page fault: a
+ * successor that puts back what its predecessor has changed. It does not wait. EAGAIN: the page
+ * is on its way, or the process changes its memory: try again, and not for ever; EFAULT: a device
+ * cannot use this address; ENOENT: no such binding of this daemon; ESRCH: the process has ended;
+ * EPERM: the caller is not the process that serves, or the device has no WINDOW_ACCESS;
+ * ENOMEM.
  */
 #define MIMIC_BUS_INFO		_IOWR(MIMIC_BUS_IOCTL, 0, struct mimic_bus_info)
 #define MIMIC_BUS_REGISTER	_IOWR(MIMIC_BUS_IOCTL, 1, struct mimic_bus_register)
@@ -256,6 +272,7 @@ struct mimic_bus_take_over {
 #define MIMIC_BUS_COMMIT	_IOW(MIMIC_BUS_IOCTL, 4, struct mimic_bus_commit)
 #define MIMIC_BUS_KEEP		_IOW(MIMIC_BUS_IOCTL, 5, struct mimic_bus_keep)
 #define MIMIC_BUS_TAKE_OVER	_IOWR(MIMIC_BUS_IOCTL, 6, struct mimic_bus_take_over)
+#define MIMIC_BUS_FAULT_IN	_IOW(MIMIC_BUS_IOCTL, 7, struct mimic_bus_fault_in)
 
 /*
  * io_uring passthrough (IORING_OP_URING_CMD), struct mimic_bus_command in the

@@ -94,6 +94,7 @@ TEST_F(bus, a_smaller_structure_is_einval)
 	EXPECT_EQ(EINVAL, call(self->fd, MIMIC_BUS_COMMIT, &buffer));
 	EXPECT_EQ(EINVAL, call(self->fd, MIMIC_BUS_KEEP, &buffer));
 	EXPECT_EQ(EINVAL, call(self->fd, MIMIC_BUS_TAKE_OVER, &buffer));
+	EXPECT_EQ(EINVAL, call(self->fd, MIMIC_BUS_FAULT_IN, &buffer));
 	buffer.known.size = 0;
 	EXPECT_EQ(EINVAL, call(self->fd, MIMIC_BUS_INFO, &buffer));
 }
@@ -143,7 +144,7 @@ TEST_F(bus, a_bad_pointer_is_efault)
 {
 	const unsigned long commands[] = {
 		MIMIC_BUS_INFO, MIMIC_BUS_REGISTER, MIMIC_BUS_UNREGISTER, MIMIC_BUS_INTERRUPT,
-		MIMIC_BUS_COMMIT, MIMIC_BUS_KEEP, MIMIC_BUS_TAKE_OVER,
+		MIMIC_BUS_COMMIT, MIMIC_BUS_KEEP, MIMIC_BUS_TAKE_OVER, MIMIC_BUS_FAULT_IN,
 	};
 	unsigned int i;
 
@@ -193,7 +194,14 @@ TEST_F(bus, reserved_fields_are_einval)
 	struct mimic_bus_unregister gone = { .size = sizeof(gone), .reserved = { 0, 1 } };
 	struct mimic_bus_interrupt line = { .size = sizeof(line), .reserved = { 0, 0, 1 } };
 	struct mimic_bus_commit commit = { .size = sizeof(commit), .reserved = { 1, 0 } };
+	struct mimic_bus_fault_in page = { .size = sizeof(page), .reserved = { 0, 0, 1 } };
 
+	EXPECT_EQ(EINVAL, call(self->fd, MIMIC_BUS_FAULT_IN, &page));
+	page.reserved[2] = 0;
+	page.writes = 2;
+	EXPECT_EQ(EINVAL, call(self->fd, MIMIC_BUS_FAULT_IN, &page));
+	page.writes = 1;
+	EXPECT_EQ(ENOENT, call(self->fd, MIMIC_BUS_FAULT_IN, &page));
 	EXPECT_EQ(EINVAL, call(self->fd, MIMIC_BUS_INFO, &info));
 	device.reserved[sizeof(device.reserved) / sizeof(device.reserved[0]) - 1] = 1;
 	EXPECT_EQ(EINVAL, call(self->fd, MIMIC_BUS_REGISTER, &device));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* A program's own memory as a daemon sees it through its window, call by call. */
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -226,6 +227,79 @@ TEST_F(memory, after_fork_the_daemon_cannot_write_what_the_child_has_too)
 	EXPECT_EQ(34, end_of(child));
 	EXPECT_EQ(7, page[1]);
 }
+
+/* --- FAULT_IN ------------------------------------------------------------------------ */
+
+static long ask_for_page(struct fake_self *self, void *argument)
+{
+	return ioctl(self->fd, MIMIC_BUS_FAULT_IN, argument) ? -errno : 0;
+}
+
+/* It may be said to try again. */
+static long fault_in(struct fake_daemon *daemon, uint32_t binding, volatile void *address, bool writes)
+{
+	struct mimic_bus_fault_in wanted = {
+		.size = sizeof(wanted), .binding = binding, .address = (uintptr_t)address, .writes = writes,
+	};
+	long error = -EAGAIN;
+	int tries;
+
+	for (tries = 0; tries < 1000 && error == -EAGAIN; tries++)
+		error = fake_daemon_call(daemon, ask_for_page, &wanted, sizeof(wanted));
+	return error;
+}
+
+#define FAULT_IN(place, writes) fault_in(self->daemon, window_binding(self->daemon), place, writes)
+
+TEST_F(memory, a_page_that_fork_has_protected_is_asked_for_and_written)
+{
+	volatile uint64_t *page = memory_map(PAGE);
+	int go[2];
+	pid_t child;
+	char byte;
+
+	WATCH(page, PAGE);
+	page[0] = 3;
+	EXPECT_EQ(0, PUT(page + 1, 4));
+	ASSERT_EQ(0, pipe(go));
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child)
+		_exit(read(go[0], &byte, 1) == 1 ? (int)(page[0] * 10 + page[1]) : 255);
+	EXPECT_EQ(WINDOW_ABSENT, PUT(page, 5));
+	EXPECT_EQ(0, FAULT_IN(page, false));
+	EXPECT_EQ(WINDOW_ABSENT, PUT(page, 5));
+	EXPECT_EQ(0, FAULT_IN(page, true));
+	EXPECT_EQ(0, PUT(page, 5));
+	EXPECT_EQ(5, page[0]);
+	EXPECT_EQ(1, write(go[1], "", 1));
+	EXPECT_EQ(34, end_of(child));
+}
+
+TEST_F(memory, a_page_that_is_not_there_is_asked_for_and_seen)
+{
+	volatile uint64_t *page = memory_map(PAGE);
+
+	WATCH(page, PAGE);
+	EXPECT_ABSENT(page);
+	EXPECT_EQ(0, FAULT_IN(page, false));
+	EXPECT_SEEN(0, page);
+}
+
+TEST_F(memory, a_page_that_cannot_be_had_is_refused)
+{
+	volatile uint64_t *page = memory_map(PAGE);
+	uint32_t binding = window_binding(self->daemon);
+
+	EXPECT_EQ(-ENOENT, fault_in(self->daemon, binding + 1, page, false));
+	ASSERT_EQ(0, mprotect((void *)page, PAGE, PROT_READ));
+	EXPECT_EQ(-EFAULT, FAULT_IN(page, true));
+	ASSERT_EQ(0, munmap((void *)page, PAGE));
+	EXPECT_EQ(-EFAULT, FAULT_IN(page, false));
+	EXPECT_EQ(-EFAULT, FAULT_IN((void *)0xffff800000000000ul, false));
+}
+
+/* --- more of fork ---------------------------------------------------------------------- */
 
 TEST_F(memory, a_store_of_a_child_after_fork_is_not_seen)
 {

@@ -132,6 +132,7 @@ static int do_take_over(struct mimic_bus_take_over *wanted)
 		return -EBUSY;
 	kept_bus.kernel->daemon = getpid();
 	kept_bus.kernel->take_overs++;
+	kept_bus.kernel->is_protected = kept_bus.kernel->program_forks;
 	redeliver();
 	return 0;
 }
@@ -144,6 +145,23 @@ static int do_keep(const struct mimic_bus_keep *keep)
 	kept_bus.kernel->milliseconds = keep->milliseconds;
 	memcpy(kept_bus.kernel->token, keep->token, sizeof(keep->token));
 	return 0;
+}
+
+/* The program's memory in this daemon's window. NULL: it is not mapped. */
+static char *window_arena;
+
+static int let_write(void)
+{
+	kept_bus.kernel->is_protected = false;
+	return window_arena && mprotect(window_arena, KEPT_ARENA_BYTES, PROT_READ | PROT_WRITE) ? -errno : 0;
+}
+
+static int do_fault_in(const struct mimic_bus_fault_in *wanted)
+{
+	if (wanted->address - KEPT_ARENA >= KEPT_ARENA_BYTES)
+		return -EFAULT;
+	kept_bus.kernel->fault_ins++;
+	return let_write();
 }
 
 static int do_ioctl(unsigned long request, void *argument)
@@ -169,6 +187,8 @@ static int do_ioctl(unsigned long request, void *argument)
 		return do_keep(argument);
 	case MIMIC_BUS_TAKE_OVER:
 		return do_take_over(argument);
+	case MIMIC_BUS_FAULT_IN:
+		return do_fault_in(argument);
 	default:
 		return request == MIMIC_BUS_COMMIT ? 0 : -ENOTTY;
 	}
@@ -188,6 +208,7 @@ static int node_ioctl(int fd, unsigned long request, void *argument)
 static void *node_map(int fd, size_t size, uint64_t offset)
 {
 	uint64_t start = offset & ((1ull << MIMIC_BUS_WINDOW_SHIFT) - 1);
+	int access = kept_bus.kernel->is_protected ? PROT_READ : PROT_READ | PROT_WRITE;
 	char *window;
 
 	(void)fd;
@@ -195,8 +216,8 @@ static void *node_map(int fd, size_t size, uint64_t offset)
 		return kept_bus.header;
 	window = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (window != MAP_FAILED && KEPT_ARENA >= start && KEPT_ARENA - start < size)
-		mmap(window + (KEPT_ARENA - start), KEPT_ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-		     SHARED_FD, ARENA_OFFSET);
+		window_arena = mmap(window + (KEPT_ARENA - start), KEPT_ARENA_BYTES, access, MAP_SHARED | MAP_FIXED,
+				    SHARED_FD, ARENA_OFFSET);
 	return window == MAP_FAILED ? NULL : window;
 }
 
@@ -313,6 +334,7 @@ static void serve(const char *devices)
 	    mimicd_server_create(&server, &options))
 		_exit(91);
 	signal(SIGTERM, stop_serving);
+	let_write();
 	kept_bus.kernel->ready = kept_bus.kernel->take_overs + 1;
 	mimicd_notify("READY=1");
 	if (mimicd_server_run(server))

@@ -28,6 +28,9 @@ struct kept_kernel {
 	uint32_t milliseconds;
 	uint8_t token[MIMIC_BUS_TOKEN_SIZE];
 	int take_over_error;		/* of the next one */
+	/* A program forks while no daemon serves: a successor can write to its memory when it has asked, or serves. */
+	bool program_forks, is_protected;
+	uint32_t fault_ins;
 	bool is_registered[KEPT_DEVICES];
 	uint32_t interrupts[KEPT_DEVICES];
 	uint64_t last_serial;

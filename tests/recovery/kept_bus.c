@@ -448,6 +448,15 @@ static void run_dare(void)
 	fence(DARE, DARE_PAGE_CONTEXT(0), DARE_FENCE, DARE_STATUS_ERROR);
 }
 
+static unsigned int fault_ins;
+
+static void run_dare_of_a_program_that_forks(void)
+{
+	kept_bus.kernel->program_forks = true;
+	run_dare();
+	fault_ins += kept_bus.kernel->fault_ins;
+}
+
 /* The same through the cluster's memory, which is the bus's, and on in that memory. */
 static void run_virgo(void)
 {
@@ -518,6 +527,14 @@ static void a_kill_at_any_place_of_dare_changes_nothing(void **state)
 	walk(run_dare, 17);
 }
 
+/* Bytes that are put back lie in pages that the fork has protected. */
+static void a_program_that_forks_while_no_daemon_serves_keeps_its_device(void **state)
+{
+	(void)state;
+	walk(run_dare_of_a_program_that_forks, 17);
+	assert_int_not_equal(fault_ins, 0);
+}
+
 static void a_kill_at_any_place_of_virgo_changes_nothing(void **state)
 {
 	(void)state;
@@ -539,6 +556,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(a_close_after_a_takeover_takes_the_contexts_of_its_process, start, stop),
 		cmocka_unit_test(a_kill_at_any_place_of_maple_changes_nothing),
 		cmocka_unit_test(a_kill_at_any_place_of_dare_changes_nothing),
+		cmocka_unit_test(a_program_that_forks_while_no_daemon_serves_keeps_its_device),
 		cmocka_unit_test(a_kill_at_any_place_of_virgo_changes_nothing),
 	};
 
