@@ -131,6 +131,9 @@ static long mimic_control_register(struct mimic_connection *connection, void __u
 	struct mimic_bus_register argument;
 	int error = mimic_control_get_argument(&argument, sizeof(argument), user);
 
+	/* A device that a successor only registers again must not go because this fails. */
+	if (!error)
+		error = mimic_control_put_argument(&argument, sizeof(argument), user);
 	if (error)
 		return error;
 	argument.size = sizeof(argument);

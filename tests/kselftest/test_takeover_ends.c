@@ -215,6 +215,32 @@ TEST_F(ends, a_successors_device_of_other_properties_is_eexist)
 	EXPECT_EQ(0, *holder_register(&self->holder, 0, 8));
 }
 
+/* The structure may be read, and not written. */
+static long registers_read_only(struct fake_self *self, void *argument)
+{
+	struct mimic_bus_register *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	*page = *(struct mimic_bus_register *)argument;
+	mprotect(page, PAGE, PROT_READ);
+	return ioctl(self->fd, MIMIC_BUS_REGISTER, page) ? -errno : 0;
+}
+
+TEST_F(ends, a_successor_whose_register_cannot_be_answered_keeps_the_device)
+{
+	struct mimic_bus_register wanted = {
+		.size = sizeof(wanted), .kind = "maple", .index = self->control->index, .pages = 5, .interrupts = 1,
+		.capabilities = MIMIC_BUS_TRAPS | MIMIC_BUS_WINDOW_ACCESS,
+	};
+
+	/* It has taken over, and not registered it. */
+	self->daemon->options.interrupts = 2;
+	EXPECT_EQ(-EEXIST, fake_daemon_succeed(self->daemon));
+	self->daemon->options.interrupts = 0;
+	EXPECT_EQ(-EFAULT, fake_daemon_call(self->daemon, registers_read_only, &wanted, sizeof(wanted)));
+	EXPECT_EQ(0, fake_daemon_register(self->daemon));
+	EXPECT_EQ(0, *holder_register(&self->holder, 0, 8));
+}
+
 TEST_F(ends, a_successor_can_unregister_a_device)
 {
 	ASSERT_EQ(0, fake_daemon_succeed(self->daemon));
