@@ -54,9 +54,10 @@ struct mimic_driver {
 	void (*remove)(struct mimic_device *device);
 	/*
 	 * The daemon died and another has taken the device over: its state is as
-	 * after power-on. May be NULL.
+	 * after power-on. -EAGAIN: it has died, too, or does not answer yet; it is called again then.
+	 * Other errors count for nothing. May be NULL.
 	 */
-	void (*reset)(struct mimic_device *device);
+	int (*reset)(struct mimic_device *device);
 };
 
 int __mimic_driver_register(struct mimic_driver *driver, struct module *owner);

@@ -27,6 +27,8 @@ struct mimic_device_ops {
 	int (*interrupt)(struct mimic_device *device, unsigned int line);
 	/* A function driver comes or goes (NULL). Processes that have the device by it lose it. */
 	void (*driven_by)(struct mimic_device *device, const struct mimic_driver *driver);
+	/* A probe has ended with -EAGAIN: it is to be made again. May be NULL. */
+	void (*probe_later)(struct mimic_device *device);
 	/* Does its daemon or function answer? */
 	bool (*is_served)(struct mimic_device *device);
 

@@ -205,20 +205,22 @@ static void accelerator_remove(struct mimic_device *device)
  * Another daemon, and perhaps another profile. A process may have been faster, and have the device
  * of this one already, or have had it: then it is not as after power-on.
  */
-static void accelerator_reset(struct mimic_device *device)
+static int accelerator_reset(struct mimic_device *device)
 {
 	struct accelerator *accelerator = dev_get_drvdata(&device->dev);
 	const struct accelerator_context *context;
+	int error;
 
 	mutex_lock(&accelerator->serving);
 	context = accelerator->contexts[0];
 	if (!context || READ_ONCE(context->gone))
 		accelerator->events = 0;
 	accelerator->is_used = context;
-	accelerator_identify(accelerator);
+	error = accelerator_identify(accelerator);
 	if (accelerator->driver->reset)
 		accelerator->driver->reset(accelerator);
 	mutex_unlock(&accelerator->serving);
+	return error;
 }
 
 /* --- the driver and the module -------------------------------------------- */

@@ -35,6 +35,8 @@ static int mimic_bus_probe(struct device *device)
 	error = driver->probe(wanted);
 	if (error)
 		wanted->ops->driven_by(wanted, NULL);
+	if (error == -EAGAIN && wanted->ops->probe_later)
+		wanted->ops->probe_later(wanted);
 	return error;
 }
 

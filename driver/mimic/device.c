@@ -8,6 +8,8 @@
 
 /* How long the driver waits for a register: it holds locks that each close of the device needs. */
 #define ACCESS_TIMEOUT HZ
+/* After a probe or a reset that was not answered. */
+#define ATTACH_PAUSE (HZ / 4)
 
 /* Which devices there are. */
 DEFINE_MUTEX(mimic_devices_lock);
@@ -172,30 +174,68 @@ static int mimic_device_add(struct device *dev)
 	return -EEXIST;
 }
 
+/*
+ * A daemon that has taken over may be long in answering its first access. REGISTER does
+ * this of a device that has no daemon, or whose daemon has not registered it.
+ */
+static void mimic_device_attach_later(struct mimic_bus_device *device)
+{
+	struct mimic_connection *connection = mimic_device_connection(device);
+
+	if (!connection)
+		return;
+	if (!READ_ONCE(connection->is_unserved))
+		queue_delayed_work(mimic_workqueue, &device->attach, ATTACH_PAUSE);
+	mimic_connection_put(connection);
+}
+
+static void mimic_device_probe_later(struct mimic_device *public)
+{
+	mimic_device_attach_later(to_bus_device(public));
+}
+
+/* The driver has the device, of another daemon. */
+static void mimic_device_reset(struct mimic_bus_device *device)
+{
+	struct device *dev = &device->device.dev;
+	struct mimic_driver *driver = NULL;
+	int error = 0;
+
+	device_lock(dev);
+	if (dev->driver)
+		driver = container_of(dev->driver, struct mimic_driver, driver);
+	/* A program may have the device before its driver hears of the daemon. */
+	mimic_binding_test_delay();
+	if (driver && driver->reset)
+		error = driver->reset(&device->device);
+	device_unlock(dev);
+	if (error != -EAGAIN)
+		return;
+	WRITE_ONCE(device->needs_reset, true);
+	mimic_device_attach_later(device);
+}
+
 /* In the background: a probe makes accesses, whose answers the daemon in REGISTER owes. */
 static void mimic_device_attach(struct work_struct *work)
 {
-	struct mimic_bus_device *device = container_of(work, struct mimic_bus_device, attach);
+	struct mimic_bus_device *device =
+		container_of(to_delayed_work(work), struct mimic_bus_device, attach);
 	struct device *dev = &device->device.dev;
-	struct mimic_driver *driver = NULL;
-	bool is_resumed = xchg(&device->is_resumed, false);
+	bool needs_reset;
 	int error = 0;
 
+	/* A daemon has died since, and REGISTER comes; or the device goes. */
+	if (READ_ONCE(device->is_inherited) || READ_ONCE(device->gone))
+		return;
+	needs_reset = xchg(&device->needs_reset, false);
 	if (!device->added) {
 		error = mimic_device_add(dev);
 		device->added = !error;
 	} else if (!dev->driver) {
 		/* A probe may have found no daemon. */
 		error = device_attach(dev);
-	} else if (!is_resumed) {
-		device_lock(dev);
-		if (dev->driver)
-			driver = container_of(dev->driver, struct mimic_driver, driver);
-		/* A program may have the device before its driver hears of the daemon. */
-		mimic_binding_test_delay();
-		if (driver && driver->reset)
-			driver->reset(&device->device);
-		device_unlock(dev);
+	} else if (needs_reset) {
+		mimic_device_reset(device);
 	}
 	if (error < 0)
 		dev_err(dev, "cannot be added: %d\n", error);
@@ -308,6 +348,7 @@ static const struct mimic_device_ops device_ops = {
 	.post = mimic_device_send,
 	.interrupt = mimic_interrupts_number,
 	.driven_by = mimic_device_driven_by,
+	.probe_later = mimic_device_probe_later,
 	.is_served = mimic_device_is_served,
 	.bind = mimic_binding_begin,
 	.put = mimic_binding_leave,
@@ -345,7 +386,7 @@ static int mimic_device_create(struct mimic_connection *connection,
 	device->device.interrupts = wanted->interrupts;
 	device->device.capabilities = wanted->capabilities;
 	device->void_pages = wanted->void_pages;
-	INIT_WORK(&device->attach, mimic_device_attach);
+	INIT_DELAYED_WORK(&device->attach, mimic_device_attach);
 	mutex_init(&device->lock);
 	spin_lock_init(&device->connection_lock);
 	init_waitqueue_head(&device->changed);
@@ -396,6 +437,9 @@ static int mimic_device_adopt(struct mimic_bus_device *device, struct mimic_conn
 	error = mimic_memory_resize(device, wanted->memory_size);
 	if (error)
 		return error;
+	/* A successor may have died before it registered the device. */
+	WRITE_ONCE(device->is_inherited, false);
+	WRITE_ONCE(device->needs_reset, true);
 	mimic_device_set_connection(device, connection);
 	return 0;
 }
@@ -409,8 +453,7 @@ static int mimic_device_resume(struct mimic_bus_device *device,
 	if (!device->is_inherited || !mimic_device_is_like(device, wanted) ||
 	    device->device.memory_size != wanted->memory_size)
 		return -EEXIST;
-	device->is_inherited = false;
-	WRITE_ONCE(device->is_resumed, true);
+	WRITE_ONCE(device->is_inherited, false);
 	/* The one before may have died before it raised them: the driver looks. */
 	for (line = 0; line < device->device.interrupts; line++)
 		mimic_interrupts_raise(device, line);
@@ -426,7 +469,7 @@ u32 mimic_devices_inherit(struct mimic_connection *connection)
 	list_for_each_entry(device, &devices, link) {
 		if (READ_ONCE(device->connection) != connection)
 			continue;
-		device->is_inherited = true;
+		WRITE_ONCE(device->is_inherited, true);
 		count++;
 	}
 	mutex_unlock(&mimic_devices_lock);
@@ -460,7 +503,7 @@ int mimic_device_register(struct mimic_connection *connection, struct mimic_bus_
 	}
 	if (!error) {
 		wanted->device = device->device.id;
-		queue_work(mimic_workqueue, &device->attach);
+		mod_delayed_work(mimic_workqueue, &device->attach, 0);
 	}
 	mutex_unlock(&mimic_devices_lock);
 	return error;
@@ -472,7 +515,7 @@ static void mimic_device_remove(struct mimic_bus_device *device)
 	unsigned int i;
 
 	mutex_lock(&device->lock);
-	device->gone = true;
+	WRITE_ONCE(device->gone, true);
 	mutex_unlock(&device->lock);
 	mimic_device_detach_bindings(device);
 	/* From now on no request can be sent; requests that were sent end, a probe included. */
@@ -483,9 +526,11 @@ static void mimic_device_remove(struct mimic_bus_device *device)
 		mimic_requests_fail(connection, device->device.id, -ENODEV);
 		mimic_connection_put(connection);
 	}
-	flush_work(&device->attach);
+	cancel_delayed_work_sync(&device->attach);
 	if (device->added)
 		device_del(&device->device.dev);
+	/* A probe that ended meanwhile may have asked for another one. */
+	cancel_delayed_work_sync(&device->attach);
 	put_device(&device->device.dev);
 }
 

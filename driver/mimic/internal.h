@@ -230,7 +230,7 @@ void mimic_uring_flush(struct mimic_connection *connection, void *files);
 struct mimic_bus_device {
 	struct mimic_device device;
 	struct list_head link;	/* mimic_devices */
-	struct work_struct attach;	/* adding it, or telling its driver of a new daemon */
+	struct delayed_work attach;	/* adding it, or telling its driver of a new daemon */
 	bool added;
 	u32 void_pages;
 
@@ -247,7 +247,7 @@ struct mimic_bus_device {
 	struct mimic_device_memory *memory;	/* NULL: none; the next one may want another size */
 	bool closing;		/* not shared: the last one's CLOSE is on its way */
 	bool is_inherited;	/* under mimic_devices_lock: to be registered again */
-	bool is_resumed;	/* for the next attach: its state is what it was */
+	bool needs_reset;	/* by the next attach: its state is as after power-on */
 	wait_queue_head_t changed;	/* is_opening, closing */
 
 	struct mimic_request posts[MIMIC_DEVICE_POSTS];

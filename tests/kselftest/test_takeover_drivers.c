@@ -15,6 +15,7 @@
 #include "mimic/virgo_registers.h"
 #include "tests/kselftest/lib/another_device.h"
 #include "tests/kselftest/lib/holder.h"
+#include "tests/kselftest/lib/maple_device.h"
 
 #define KEEP_MS 60000
 #define SHARED_SIZE (16 * PAGE)
@@ -139,6 +140,15 @@ TEST_F(driver, events_that_a_dead_daemon_may_have_cleared_are_not_lost)
 
 /* --- a probe ------------------------------------------------------------------------- */
 
+static bool another_appears(void)
+{
+	int tries;
+
+	for (tries = 0; access(ANOTHER_DEVICE, F_OK) && tries < 5000; tries++)
+		sleep_ms(1);
+	return !access(ANOTHER_DEVICE, F_OK);
+}
+
 TEST_F(driver, a_probe_that_found_no_daemon_is_made_again_for_the_successor)
 {
 	const struct fake_special identify = {
@@ -147,7 +157,6 @@ TEST_F(driver, a_probe_that_found_no_daemon_is_made_again_for_the_successor)
 	};
 	uint32_t device;
 	long result;
-	int tries;
 
 	fake_daemon_special(self->daemon, &identify);
 	fake_daemon_call(self->daemon, another_device_register, NULL, 0);
@@ -156,11 +165,61 @@ TEST_F(driver, a_probe_that_found_no_daemon_is_made_again_for_the_successor)
 	EXPECT_NE(0, access(ANOTHER_DEVICE, F_OK));
 	result = fake_daemon_call(self->daemon, another_device_register, NULL, 0);
 	ASSERT_LT(0, result);
-	for (tries = 0; access(ANOTHER_DEVICE, F_OK) && tries < 5000; tries++)
-		sleep_ms(1);
-	EXPECT_EQ(0, access(ANOTHER_DEVICE, F_OK));
+	EXPECT_TRUE(another_appears());
 	device = (uint32_t)result;
 	EXPECT_EQ(0, fake_daemon_call(self->daemon, another_device_unregister, &device, sizeof(device)));
+}
+
+TEST_F(driver, a_probe_that_meets_a_slow_successor_is_made_again)
+{
+	uint32_t device;
+	long result;
+
+	self->daemon->control->is_paused = true;
+	ASSERT_EQ(0, fake_daemon_succeed(self->daemon));
+	result = fake_daemon_call(self->daemon, another_device_register, NULL, 0);
+	ASSERT_LT(0, result);
+	sleep_ms(2 * LATE_MS);
+	EXPECT_NE(0, access(ANOTHER_DEVICE, F_OK));
+	self->daemon->control->is_paused = false;
+	EXPECT_TRUE(another_appears());
+	device = (uint32_t)result;
+	EXPECT_EQ(0, fake_daemon_call(self->daemon, another_device_unregister, &device, sizeof(device)));
+}
+
+/* --- a reset --------------------------------------------------------------------------- */
+
+/* Of a MAPLE that a daemon left behind, and that another one of the paper's profile takes over. */
+TEST(a_reset_that_a_death_has_interrupted_is_made_by_the_successor)
+{
+	const struct fake_special identify = {
+		.page = MAPLE_PAGE_MAPLE, .offset = MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0),
+		.action = FAKE_DIE_AFTER_TAKING, .is_drivers = true,
+	};
+	struct fake_options options = { .channel = FAKE_URING };
+	struct fake_daemon *daemon = fake_daemon_start(&options);
+	uint64_t identified = 0;
+	int fd, tries;
+
+	ASSERT_NE(NULL, daemon);
+	fake_daemon_kill(daemon);
+	daemon->options.is_paper = true;
+	daemon->control->is_paused = true;
+	ASSERT_EQ(0, fake_daemon_restart(daemon));
+	ASSERT_EQ(0, fake_daemon_keep(daemon, KEEP_MS));
+	fake_daemon_special(daemon, &identify);
+	daemon->control->is_paused = false;
+	ASSERT_TRUE(fake_daemon_has_died(daemon));
+	ASSERT_EQ(0, succeed_late(daemon));
+	fd = open(daemon->node, O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+	for (tries = 0; !identified && tries < 3000; tries++) {
+		identified = maple_device_info(fd).identify;
+		sleep_ms(1);
+	}
+	EXPECT_NE(0, identified);
+	close(fd);
+	fake_daemon_stop(daemon);
 }
 
 /* --- memory of a device ---------------------------------------------------------------- */
