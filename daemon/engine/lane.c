@@ -60,6 +60,7 @@ static void lay_out(struct mimicd_lane *lane, const struct mimicd_lane_place *pl
 	atomic_store_explicit(&memory->daemon_cpu, cpu, memory_order_relaxed);
 	atomic_store_explicit(&memory->daemon_sleeping, lane->client->shard->sleeps, memory_order_relaxed);
 	atomic_store_explicit(&memory->client_cpu, -1, memory_order_relaxed);
+	mimicd_crowd_tell(&lane->client->shard->crowd, lane);
 }
 
 /* Wherever the client goes. */

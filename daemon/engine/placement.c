@@ -107,6 +107,8 @@ static void move_all(struct mimicd_client *client, struct mimicd_shard *shard)
 		mimicd_shard_add_lane(shard, lane);
 		atomic_store_explicit(&lane->memory->daemon_cpu, shard->cpu, memory_order_relaxed);
 		atomic_store_explicit(&lane->memory->daemon_sleeping, shard->sleeps, memory_order_relaxed);
+		lane->counted_in = 0;
+		mimicd_crowd_tell(&shard->crowd, lane);
 	}
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
 		if (client->devices[i].instance)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "daemon/engine/client.h"
+#include "daemon/engine/crowd.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/execute.h"
 #include "daemon/engine/stalls.h"
@@ -21,6 +22,7 @@ void mimicd_shard_init(struct mimicd_shard *shard, struct mimicd_engine *engine)
 	shard->cpu = mimic_cpu_current();
 	shard->seen = mimic_now();
 	shard->calls = 1;
+	shard->crowd.period = 1;
 }
 
 void mimicd_shard_destroy(struct mimicd_shard *shard)
@@ -173,6 +175,7 @@ static bool run_client(struct mimicd_client *client, bool *is_over)
 			}
 			if (!shard->turn_end)
 				shard->turn_end = shard->now + MIMICD_TURN_NS;
+			mimicd_crowd_count(&shard->crowd, lane);
 			worked |= run_lane(shard, lane);
 		}
 		lane = next;
@@ -206,6 +209,8 @@ bool mimicd_shard_round(struct mimicd_shard *shard)
 
 	for (struct mimicd_user *user = shard->users; user; user = user->next)
 		worked |= run_user(shard, user);
+	if (worked)
+		mimicd_crowd_look(shard);
 	return worked;
 }
 

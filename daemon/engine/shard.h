@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/engine/crowd.h"
 #include "libmimic/base/clock.h"
 #include "libmimic/base/wait.h"
 
@@ -43,6 +44,7 @@ struct mimicd_shard {
 	uint64_t turn_end;		/* when others must have their turn, see turn.h */
 	uint64_t crowded_until;		/* a client shares our CPU: do not spin */
 	struct mimic_yield yields;
+	struct mimicd_crowd crowd;
 	bool busy;			/* a device has work that goes on without a command */
 	struct mimicd_lane *changed_lanes;	/* by the step of its thread (step.h), whosever lanes they are */
 

@@ -62,6 +62,8 @@ static int64_t spin_for(struct daemon_lane *lane, enum mimic_lane_sleep what, ui
 	int64_t words;
 	bool is_elsewhere = mimic_cpu_is_elsewhere(daemon_cpu);
 
+	if (atomic_load_explicit(&lane->memory->no_spin, memory_order_relaxed))
+		return 0;
 	mimic_spin_start(&spin, mimic_daemon_session_of(lane->thread->generation)->spin_microseconds, true);
 	do {
 		words = available(lane, what, wanted);

@@ -56,6 +56,7 @@ static int make_lane(struct fake_daemon *daemon, struct raw_lane *lane)
 	mimic_ring_attach(&lane->commands, mimic_lane_commands(lane->memory), LANE_WORDS);
 	mimic_ring_attach(&lane->responses, mimic_lane_responses(lane->memory, LANE_WORDS), LANE_WORDS);
 	lane->memory->daemon_cpu = MIMIC_CPU_UNKNOWN;
+	lane->memory->no_spin = atomic_load(&daemon->no_spin);
 	lane->number = daemon->lane_count;
 	return fd;
 }
@@ -84,7 +85,8 @@ static void do_message(struct fake_daemon *daemon, const union packet *packet)
 		reply.hello.magic = MIMIC_PROTOCOL_MAGIC;
 		reply.hello.version = MIMIC_PROTOCOL_VERSION;
 		reply.hello.daemon_pid = daemon->pid;
-		reply.hello.spin_microseconds = MIMIC_SPIN_MICROSECONDS;
+		reply.hello.spin_microseconds = daemon->spin_microseconds ? daemon->spin_microseconds
+									  : MIMIC_SPIN_MICROSECONDS;
 		reply.hello.recovery_seconds = daemon->recovery_seconds;
 		send_reply(daemon, request, &reply, sizeof(reply.hello), daemon->event);
 		break;

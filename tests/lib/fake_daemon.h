@@ -19,9 +19,11 @@ struct fake_daemon {
 	/* As its HELLO says; set before fake_daemon_start(). */
 	uint32_t recovery_seconds;
 	uint32_t pid;
+	uint32_t spin_microseconds;	/* 0: as a daemon's by default */
 	/* Changed at any time. */
 	atomic_bool away;		/* it reads neither messages nor lanes */
 	atomic_bool silent;		/* loads stay in their lanes */
+	atomic_bool no_spin;		/* as lanes say that are made from now on */
 	atomic_uint copies;		/* of each reply but HELLO's, beyond the first */
 	/* Its own. */
 	char directory[64];
@@ -29,7 +31,7 @@ struct fake_daemon {
 	int listener, client, event;
 	struct raw_lane lanes[FAKE_DAEMON_LANES];
 	int files[FAKE_DAEMON_LANES];	/* of the lanes, until the program goes */
-	unsigned int lane_count;
+	atomic_uint lane_count;
 	uint64_t loads;
 	atomic_bool stops;
 	pthread_t thread;
