@@ -54,7 +54,7 @@ struct mimic_driver {
 	void (*remove)(struct mimic_device *device);
 	/*
 	 * The daemon died and another has taken the device over: its state is as
-	 * after power-on. -EAGAIN: it has died, too, or does not answer yet; it is called again then.
+	 * after power-on. -EAGAIN: it has died, too, or does not answer yet; called again then.
 	 * Other errors count for nothing. May be NULL.
 	 */
 	int (*reset)(struct mimic_device *device);

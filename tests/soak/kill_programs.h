@@ -18,7 +18,7 @@ struct kill_stall {
 	uint64_t nanoseconds;
 };
 
-/* What the time is that programs take to an answer that is waited for. */
+/* The reason why programs take their time to the answer that is waited for. */
 enum kill_phase {
 	KILL_STARTS,	/* nothing that is reported */
 	KILL_CALM,	/* nobody kills mimicd */

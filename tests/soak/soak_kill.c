@@ -331,7 +331,8 @@ static bool parse(struct soak *soak, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "kills", required_argument, NULL, 'k' }, { "between", required_argument, NULL, 'b' },
-		{ "seconds", required_argument, NULL, 't' }, { "calm", required_argument, NULL, 'c' }, { "limit", required_argument, NULL, 'l' },
+		{ "seconds", required_argument, NULL, 't' }, { "calm", required_argument, NULL, 'c' },
+		{ "limit", required_argument, NULL, 'l' },
 		{ "programs", required_argument, NULL, 'p' }, { "plain", no_argument, NULL, 'n' },
 		{ "seed", required_argument, NULL, 's' }, { "break", required_argument, NULL, 'x' },
 		{ "threads", required_argument, NULL, 'T' }, { "kernel", no_argument, NULL, 'K' },
