@@ -6,6 +6,7 @@
 #ifndef MIMICD_CLIENT_H
 #define MIMICD_CLIENT_H
 
+#include "daemon/engine/crowd.h"
 #include "daemon/engine/instance.h"
 #include "daemon/engine/memory.h"
 #include "daemon/engine/process.h"
@@ -82,7 +83,7 @@ struct mimicd_lane {
 	bool retired;		/* no more commands come; posts are still done */
 	bool running;		/* its commands are being executed, further up the stack */
 	bool answered;		/* since the client was last notified */
-	uint32_t counted_in;	/* the last period of its shard in which it had work (crowd.h) */
+	struct mimicd_crowd_member member;
 	struct mimicd_credit_wait credit_wait;
 
 	/* The rest is of a daemon that can be recovered (step.h). */

@@ -75,6 +75,7 @@ struct mimicd_engine {
 	unsigned int held;		/* how often the loop's thread holds them */
 	bool spreads_at_once;		/* for tests: no client that may leave the loop's shard stays there */
 	bool shards_stop;		/* with all of their locks */
+	atomic_bool crowd_changed;	/* there is one, or no more: fewer shards, or more, are to have the clients (crowd.h) */
 	bool must_place;		/* clients may have to change their shard (placement.h) */
 
 	struct mimicd_timer free_timer;	/* when memory of devices that are gone is given back */

@@ -107,7 +107,7 @@ static void move_all(struct mimicd_client *client, struct mimicd_shard *shard)
 		mimicd_shard_add_lane(shard, lane);
 		atomic_store_explicit(&lane->memory->daemon_cpu, shard->cpu, memory_order_relaxed);
 		atomic_store_explicit(&lane->memory->daemon_sleeping, shard->sleeps, memory_order_relaxed);
-		lane->counted_in = 0;
+		lane->member = (struct mimicd_crowd_member){ 0 };
 		mimicd_crowd_tell(&shard->crowd, lane);
 	}
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
@@ -193,6 +193,9 @@ static unsigned int shards_for(const struct mimicd_engine *engine, unsigned int 
 {
 	unsigned int count = clients / CLIENTS_PER_SHARD;
 
+	/* A thread that has its turn needs a CPU, too. */
+	if (mimicd_crowd_is_anywhere(engine) && count > (engine->shard_count + 2) / 2)
+		count = (engine->shard_count + 2) / 2;
 	if (engine->spreads_at_once)
 		return engine->shard_count + 1;
 	if (count > engine->shard_count + 1)
@@ -234,7 +237,9 @@ void mimicd_placement_update(struct mimicd_engine *engine)
 {
 	unsigned int clients = 0;
 
-	if (!engine->must_place || !engine->shards || engine->shards_stop)
+	if (!engine->shards || engine->shards_stop)
+		return;
+	if (!atomic_exchange(&engine->crowd_changed, false) && !engine->must_place)
 		return;
 	engine->must_place = false;
 	for (struct mimicd_client *client = engine->clients; client; client = client->next) {

@@ -156,6 +156,37 @@ static bool run_lane(struct mimicd_shard *shard, struct mimicd_lane *lane)
 	return worked;
 }
 
+/* Does its thread make one more access at once? */
+static bool comes_back(struct mimicd_shard *shard, struct mimicd_lane *lane)
+{
+	uint64_t limit = mimic_now() + MIMICD_CROWD_STAY_NS;
+
+	while (!mimicd_lane_has_work(lane)) {
+		/* It cannot while we are on its CPU. */
+		if (cpu_of(lane) == shard->cpu || mimic_now() >= limit)
+			return false;
+		mimic_pause_cpu();
+	}
+	look_at_clock(shard);
+	return true;
+}
+
+/* For some accesses more, which cost less than to wake another thread. Other users' turns are not put off. */
+static void stay(struct mimicd_shard *shard, struct mimicd_lane *lane)
+{
+	unsigned int served = 0, most = lane->retired ? 0 : mimicd_crowd_allowance(&shard->crowd, &lane->member);
+	uint64_t end = shard->users->next ? shard->turn_end : shard->now + MIMICD_CROWD_TURN_NS;
+
+	while (served < most && shard->now < end && comes_back(shard, lane)) {
+		mimicd_lane_run(lane, BUDGET_WORDS, false, shard->now);
+		served++;
+	}
+	mimicd_crowd_served(&shard->crowd, &lane->member, served + 1);
+	/* A thread on our CPU is no sign that threads do not come back. */
+	if (most && (served || cpu_of(lane) != shard->cpu))
+		mimicd_crowd_note_stay(&shard->crowd, served);
+}
+
 /* Its lanes, from the one whose turn comes next. *is_over: the turn is, and the others wait for the next. */
 static bool run_client(struct mimicd_client *client, bool *is_over)
 {
@@ -175,8 +206,10 @@ static bool run_client(struct mimicd_client *client, bool *is_over)
 			}
 			if (!shard->turn_end)
 				shard->turn_end = shard->now + MIMICD_TURN_NS;
-			mimicd_crowd_count(&shard->crowd, lane);
+			mimicd_crowd_count(&shard->crowd, &lane->member);
 			worked |= run_lane(shard, lane);
+			if (mimicd_crowd_stays(shard))
+				stay(shard, lane);
 		}
 		lane = next;
 	}

@@ -94,8 +94,8 @@ struct mimic_lane {
 	 * before the first answer that is not of the device that the program opened.
 	 */
 	_Atomic uint64_t lost[MIMIC_LANE_LOST_WORDS];
-	/* Threads that use the daemon are more than the CPUs can run: one that waits is to sleep at once. */
-	_Atomic uint32_t no_spin;
+	/* Microseconds that a thread that waits is to spin at most; 0: as HELLO's reply says. */
+	_Atomic uint32_t spin_most;
 	/* enum mimic_lane_sleep; the futex word that the thread sleeps on. */
 	_Alignas(128) _Atomic uint32_t client_sleeping;
 	_Atomic int32_t client_cpu;

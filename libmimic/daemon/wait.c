@@ -55,15 +55,32 @@ static int64_t available(struct daemon_lane *lane, enum mimic_lane_sleep what, u
 	return words || !withdrawn ? words : -EINTR;
 }
 
+/* Without a yield: the daemon waits for our next access, for a moment, while others sleep. */
+static int64_t spin_in_a_crowd(struct daemon_lane *lane, enum mimic_lane_sleep what, uint64_t wanted,
+			       unsigned int microseconds)
+{
+	struct mimic_spin spin;
+	int64_t words;
+
+	mimic_spin_start(&spin, microseconds, true);
+	do {
+		words = available(lane, what, wanted);
+		if (words < 0 || (uint64_t)words >= wanted)
+			return words;
+	} while (mimic_spin_step(&spin));
+	return 0;
+}
+
 static int64_t spin_for(struct daemon_lane *lane, enum mimic_lane_sleep what, uint64_t wanted)
 {
 	int daemon_cpu = atomic_load_explicit(&lane->memory->daemon_cpu, memory_order_relaxed);
+	uint32_t most = atomic_load_explicit(&lane->memory->spin_most, memory_order_relaxed);
 	struct mimic_spin spin;
 	int64_t words;
 	bool is_elsewhere = mimic_cpu_is_elsewhere(daemon_cpu);
 
-	if (atomic_load_explicit(&lane->memory->no_spin, memory_order_relaxed))
-		return 0;
+	if (most)
+		return is_elsewhere ? spin_in_a_crowd(lane, what, wanted, most) : 0;
 	mimic_spin_start(&spin, mimic_daemon_session_of(lane->thread->generation)->spin_microseconds, true);
 	do {
 		words = available(lane, what, wanted);

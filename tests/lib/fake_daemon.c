@@ -56,7 +56,7 @@ static int make_lane(struct fake_daemon *daemon, struct raw_lane *lane)
 	mimic_ring_attach(&lane->commands, mimic_lane_commands(lane->memory), LANE_WORDS);
 	mimic_ring_attach(&lane->responses, mimic_lane_responses(lane->memory, LANE_WORDS), LANE_WORDS);
 	lane->memory->daemon_cpu = MIMIC_CPU_UNKNOWN;
-	lane->memory->no_spin = atomic_load(&daemon->no_spin);
+	lane->memory->spin_most = atomic_load(&daemon->spin_most);
 	lane->number = daemon->lane_count;
 	return fd;
 }

@@ -23,7 +23,7 @@ struct fake_daemon {
 	/* Changed at any time. */
 	atomic_bool away;		/* it reads neither messages nor lanes */
 	atomic_bool silent;		/* loads stay in their lanes */
-	atomic_bool no_spin;		/* as lanes say that are made from now on */
+	atomic_uint spin_most;		/* as lanes say that are made from now on */
 	atomic_uint copies;		/* of each reply but HELLO's, beyond the first */
 	/* Its own. */
 	char directory[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* More threads at a daemon than CPUs: they are told, and do not spin. */
+/* More threads at a daemon than CPUs: they are told, and spin less. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -94,7 +94,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Lanes that say that their threads are not to spin, when all say so or none does, or it takes too long. */
+/* Lanes that say that their threads are to spin less, when all say so or none does, or it takes too long. */
 static unsigned int told_after_accesses_of(unsigned int lanes, unsigned int wanted)
 {
 	uint64_t end = now_ms() + PATIENCE_MS;
@@ -104,7 +104,7 @@ static unsigned int told_after_accesses_of(unsigned int lanes, unsigned int want
 		make_accesses(lanes);
 		told = 0;
 		for (unsigned int i = 0; i < LANES; i++)
-			told += atomic_load(&crowd.lanes[i].memory->no_spin);
+			told += atomic_load(&crowd.lanes[i].memory->spin_most) != 0;
 	} while (told != wanted && now_ms() < end);
 	return told;
 }
@@ -115,7 +115,7 @@ static void threads_are_told_when_they_are_more_than_the_cpus(void **state)
 	assert_int_equal(told_after_accesses_of(LANES, LANES), LANES);
 }
 
-static void one_thread_that_goes_on_alone_may_spin(void **state)
+static void one_thread_that_goes_on_alone_may_spin_as_before(void **state)
 {
 	(void)state;
 	assert_int_equal(told_after_accesses_of(LANES, LANES), LANES);
@@ -157,7 +157,7 @@ static bool sleeps_soon(const struct mimic_lane *lane)
 	return atomic_load(&lane->client_sleeping);
 }
 
-static void a_thread_that_is_told_sleeps_at_once(void **state)
+static void a_thread_that_is_told_sleeps_soon(void **state)
 {
 	const struct mimic_options options = { .transport = MIMIC_TRANSPORT_DAEMON, .socket_path = fake.socket };
 	struct mimic_device *device;
@@ -168,7 +168,7 @@ static void a_thread_that_is_told_sleeps_at_once(void **state)
 	(void)state;
 	assert_int_equal(mimic_device_open(&device, "maple0", &options), 0);
 	/* The thread that it is about has its own lane, which is there before it has to wait. */
-	atomic_store(&fake.no_spin, true);
+	atomic_store(&fake.spin_most, 1);
 	atomic_store(&fake.silent, true);
 	assert_int_equal(pthread_create(&thread, NULL, load_once, device), 0);
 	while (!atomic_load(&fake.lane_count))
@@ -185,8 +185,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(threads_are_told_when_they_are_more_than_the_cpus, start_crowd, end_crowd),
-		cmocka_unit_test_setup_teardown(one_thread_that_goes_on_alone_may_spin, start_crowd, end_crowd),
-		cmocka_unit_test_setup_teardown(a_thread_that_is_told_sleeps_at_once, start_fake, end_fake),
+		cmocka_unit_test_setup_teardown(one_thread_that_goes_on_alone_may_spin_as_before, start_crowd, end_crowd),
+		cmocka_unit_test_setup_teardown(a_thread_that_is_told_sleeps_soon, start_fake, end_fake),
 	};
 
 	return cmocka_run_group_tests_name("crowds", tests, NULL, NULL);
