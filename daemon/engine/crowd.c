@@ -143,7 +143,8 @@ void mimicd_crowd_look(struct mimicd_shard *shard)
 	crowd->lanes = (unsigned int)((uint64_t)crowd->lanes * PERIOD_NS / took);
 	atomic_store_explicit(&crowd->last, crowd->lanes, memory_order_relaxed);
 	atomic_store_explicit(&crowd->last_until, shard->now + 2 * took, memory_order_relaxed);
-	if (crowd->lanes + lanes_elsewhere(shard) > THREADS_PER_CPU * mimic_cpu_count())
+	/* Where devices go on by themselves it is they that take the time, and all shards are to do their part of it. */
+	if (!shard->busy && crowd->lanes + lanes_elsewhere(shard) > THREADS_PER_CPU * mimic_cpu_count())
 		set_crowd(shard, shard->now + CROWD_NS);
 	else if (shard->now >= crowd->until)
 		set_crowd(shard, 0);
