@@ -178,7 +178,9 @@ static void stay(struct mimicd_shard *shard, struct mimicd_lane *lane)
 	uint64_t end = shard->users->next ? shard->turn_end : shard->now + MIMICD_CROWD_TURN_NS;
 
 	while (served < most && shard->now < end && comes_back(shard, lane)) {
-		mimicd_lane_run(lane, BUDGET_WORDS, false, shard->now);
+		/* A store that waits for room is no access that was served. */
+		if (!mimicd_lane_run(lane, BUDGET_WORDS, false, shard->now))
+			break;
 		served++;
 	}
 	mimicd_crowd_served(&shard->crowd, &lane->member, served + 1);

@@ -13,7 +13,7 @@
 enum {
 	INIT = 0, RESET = 1, OPEN_PRODUCER = 2, OPEN_CONSUMER = 3, CONSUME = 7, FAULT_ADDRESS = 18,
 	FAULT_COUNT = 19,
-	PRODUCE = 8, POINTER32 = 10, FULL_POINTER32 = 16, ATOMIC_ADD = 32, SET_BASE32 = 57,
+	PRODUCE = 8, POINTER32 = 10, LOOP = 14, FULL_POINTER32 = 16, ATOMIC_ADD = 32, LIMA_PREFETCH = 54, SET_BASE32 = 57,
 };
 #define AT(operation, field) ((operation) << 3 | (field) << 9)
 /* Size codes of INIT. */

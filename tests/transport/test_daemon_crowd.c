@@ -122,6 +122,51 @@ static void one_thread_that_goes_on_alone_may_spin_as_before(void **state)
 	assert_int_equal(told_after_accesses_of(1, 0), 0);
 }
 
+/* 4 billion prefetches, which nobody waits for. */
+static void start_long_loop(void)
+{
+	static uint32_t table[1024];
+	const struct {
+		enum mimic_command_kind kind;
+		uint32_t offset;
+		uint64_t data;
+	} steps[] = {
+		{ MIMIC_COMMAND_LOAD, AT(INIT, WORDS_32), 0 },
+		{ MIMIC_COMMAND_LOAD, AT(OPEN_PRODUCER, 0), 0 },
+		{ MIMIC_COMMAND_LOAD, AT(OPEN_CONSUMER, 0), 0 },
+		{ MIMIC_COMMAND_STORE, AT(SET_BASE32, 0), (uintptr_t)table },
+		{ MIMIC_COMMAND_STORE, AT(LIMA_PREFETCH, 0), (uintptr_t)table },
+		{ MIMIC_COMMAND_STORE, AT(LOOP, 0), 0xffffffff },
+	};
+	struct mimic_command command;
+
+	assert_true(mimic_command_unpack(crowd.command, &command));
+	for (unsigned int i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		uint64_t words[2] = { 0, steps[i].data }, answer;
+
+		command.kind = steps[i].kind;
+		command.offset = (uint16_t)steps[i].offset;
+		words[0] = mimic_command_pack(&command);
+		crowd.lanes[0].event_fd = crowd.event_fd;
+		raw_post(&crowd.lanes[0], words, command.kind == MIMIC_COMMAND_STORE ? 2 : 1);
+		if (command.kind == MIMIC_COMMAND_LOAD)
+			assert_true(raw_answer(&crowd.lanes[0], &answer));
+	}
+}
+
+/* Clients of a crowd are all on one of the daemon's threads, and work of devices is to be done by all of them. */
+static void threads_whose_devices_are_at_work_are_no_crowd(void **state)
+{
+	uint64_t end;
+
+	(void)state;
+	start_long_loop();
+	for (end = now_ms() + 300; now_ms() < end;)
+		make_accesses(LANES);
+	for (unsigned int i = 0; i < LANES; i++)
+		assert_int_equal(atomic_load(&crowd.lanes[i].memory->spin_most), 0);
+}
+
 /* --- what a program's thread does ------------------------------------------------------ */
 
 static int start_fake(void **state)
@@ -186,6 +231,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(threads_are_told_when_they_are_more_than_the_cpus, start_crowd, end_crowd),
 		cmocka_unit_test_setup_teardown(one_thread_that_goes_on_alone_may_spin_as_before, start_crowd, end_crowd),
+		cmocka_unit_test_setup_teardown(threads_whose_devices_are_at_work_are_no_crowd, start_crowd, end_crowd),
 		cmocka_unit_test_setup_teardown(a_thread_that_is_told_sleeps_soon, start_fake, end_fake),
 	};
 
