@@ -14,8 +14,6 @@
 #include "libmimic/daemon/client.h"
 #include "tests/lib/daemon_device.h"
 
-enum { LOOP = 14, LIMA_PREFETCH = 54 };
-
 /*
  * Far below the minute of the daemon's processor time that the whole loop takes. It is this time
  * that is measured: a loaded machine adds little to it.

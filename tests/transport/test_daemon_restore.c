@@ -24,7 +24,7 @@
 
 /* More of MAPLE's operations and sizes than daemon_device.h has. */
 enum {
-	WORDS_8 = 0, LOOP = 14, LIMA_PRODUCE = 50, QUEUE_LIMA_A = 21, QUEUE_LIMA_B = 22, QUEUE_LOOP_POINTER32 = 24,
+	WORDS_8 = 0, LIMA_PRODUCE = 50, QUEUE_LIMA_A = 21, QUEUE_LIMA_B = 22, QUEUE_LOOP_POINTER32 = 24,
 	QUEUE_LOOP_PREFETCH32 = 28,
 };
 

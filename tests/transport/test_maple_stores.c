@@ -18,7 +18,7 @@
 #include "libmimic/transport.h"
 #include "tests/lib/daemon_device.h"
 
-enum { CLOSE_PRODUCER = 4, LOOP = 14, LIMA_PRODUCE = 50, QUEUE_STATE = 17 };
+enum { CLOSE_PRODUCER = 4, LIMA_PRODUCE = 50, QUEUE_STATE = 17 };
 
 static int try_store(unsigned int operation, unsigned int queue, unsigned int size, uint64_t value)
 {
