@@ -11,7 +11,9 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "daemon/clients/socket.h"
@@ -27,11 +29,14 @@
 
 #define EXIT_BAD_INPUT 2
 #define EXIT_HANDED_OVER 75	/* EX_TEMPFAIL */
+#define SENDER_MS 500u
 
 static struct mimicd_server *server;
 
 static volatile sig_atomic_t stops;
 static bool hands_over;
+static int upgrade_fd = -1;
+static pid_t asked_by;
 
 static void stop(int signal_number)
 {
@@ -53,8 +58,20 @@ static void catch_signals(void)
 	sigaction(SIGXFSZ, &action, NULL);
 }
 
+static bool take_signal(void)
+{
+	struct signalfd_siginfo signal;
+
+	if (read(upgrade_fd, &signal, sizeof(signal)) != sizeof(signal))
+		return false;
+	asked_by = (pid_t)signal.ssi_pid;
+	return true;
+}
+
 static void hand_over(void *context)
 {
+	if (!take_signal())
+		return;
 	hands_over = true;
 	mimicd_server_stop(context);
 }
@@ -68,15 +85,14 @@ static int watch_for_upgrade(void)
 {
 	static struct mimicd_source source;
 	sigset_t leaving;
-	int fd;
 
 	sigemptyset(&leaving);
 	sigaddset(&leaving, SIGUSR1);
-	fd = signalfd(-1, &leaving, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (fd < 0)
+	upgrade_fd = signalfd(-1, &leaving, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (upgrade_fd < 0)
 		return -errno;
 	source = (struct mimicd_source){ hand_over, server };
-	return mimicd_loop_watch(&server->loop, fd, EPOLLIN, &source);
+	return mimicd_loop_watch(&server->loop, upgrade_fd, EPOLLIN, &source);
 }
 
 /*
@@ -245,12 +261,28 @@ static int enter_sandbox(struct mimicd_command_line *line)
 }
 
 /*
+ * The kill(1) of a unit's ExecReload= sends the signal. If we end before systemd has seen the end of that, it calls the
+ * reload a failure. Our parent, which may be the supervisor, is not to end.
+ */
+static void wait_for_end_of_sender(void)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+
+	if (asked_by <= 0 || asked_by == getppid())
+		return;
+	/* tgkill(): the sandbox has no kill(). 0: it is there still. */
+	for (unsigned int i = 0; i < SENDER_MS && !syscall(SYS_tgkill, asked_by, asked_by, 0); i++)
+		nanosleep(&pause, NULL);
+}
+
+/*
  * As abrupt as a kill, but at a commit: an atomic operation that a kill interrupts costs its program the
  * device (docs/recovery.md). A service manager takes the status for a failure, and starts the successor.
  */
 _Noreturn static void leave_to_successor(void)
 {
 	mimicd_step_commit(&server->engine);
+	wait_for_end_of_sender();
 	mimicd_log(MIMICD_LOG_INFO, "ends, and leaves all to a successor");
 	_exit(EXIT_HANDED_OVER);
 }
