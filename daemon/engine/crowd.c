@@ -139,8 +139,8 @@ void mimicd_crowd_look(struct mimicd_shard *shard)
 
 	if (took < PERIOD_NS)
 		return;
-	/* Of a longer one, in which our thread slept or had no CPU, this is the mean. */
-	crowd->lanes = (unsigned int)((uint64_t)crowd->lanes * PERIOD_NS / took);
+	/* Of a longer one, in which our thread slept or had no CPU, this is the mean. One is always a little longer: rounded. */
+	crowd->lanes = (unsigned int)(((uint64_t)crowd->lanes * PERIOD_NS + took / 2) / took);
 	atomic_store_explicit(&crowd->last, crowd->lanes, memory_order_relaxed);
 	atomic_store_explicit(&crowd->last_until, shard->now + 2 * took, memory_order_relaxed);
 	/* Where devices go on by themselves it is they that take the time, and all shards are to do their part of it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A crowd: more threads use the daemon at the same time than there are CPUs for them. If all of them spun for their
+ * A crowd: more than two threads for each CPU that mimicd may run on use it at the same time. If all of them spun for their
  * answers, they would keep the CPUs from the daemon and from threads whose answers are there. And a thread that runs
  * while the daemon runs on another CPU would make thousands of accesses, while the others make one each.
  * If on the other hand all slept at once, each access would cost that a thread sleeps and is woken: several

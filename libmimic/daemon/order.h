@@ -40,7 +40,7 @@ static inline bool mimic_daemon_order_is_of_one(const struct mimic_daemon_order 
 	return order->is_of_first_lane && !(order->works_on & (order->works_on - 1));
 }
 
-/* As below, of any lane and any parts; works_on is given. */
+/* They do the same as the two below, for any lane and any parts. order->works_on is set. */
 uint64_t mimic_daemon_order_begin_any(struct daemon_device *device, struct daemon_lane *lane,
 				      struct mimic_daemon_order *order);
 int mimic_daemon_order_end_any(struct daemon_device *device, struct daemon_lane *lane,

@@ -15,7 +15,7 @@ if [ ! -x "$build/bin/mimicd-recoverable" ]; then
 	exit
 fi
 
-kills=$((${KILLS:-200} / 2))
+kills=$(((${KILLS:-200} + 1) / 2))
 "$soak" "$build/bin/mimicd" --kills $kills >"$work/output" 2>&1
 result $? programs_go_on_when_mimicd_is_killed
 "$soak" "$build/bin/mimicd" --threads 3 --kills $kills >"$work/output" 2>&1

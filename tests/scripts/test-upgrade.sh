@@ -92,8 +92,8 @@ other_layout() { LC_ALL=C sed -i "s/$layout/0${layout#?}/" "$1"; }
 no_program() { echo '#!/nowhere/at/all' >"$1"; }
 silent_program() { cp /bin/true "$1"; }
 
-"$build/tests/soak/soak_kill" "$build/bin/mimicd" --upgrade --kills $((${UPGRADES:-20} / 2)) >"$work/output" 2>&1 &&
-	"$build/tests/soak/soak_kill" "$build/bin/mimicd" --upgrade --threads 3 --kills $((${UPGRADES:-20} / 2)) >"$work/output" 2>&1
+"$build/tests/soak/soak_kill" "$build/bin/mimicd" --upgrade --kills $(((${UPGRADES:-20} + 1) / 2)) >"$work/output" 2>&1 &&
+	"$build/tests/soak/soak_kill" "$build/bin/mimicd" --upgrade --threads 3 --kills $(((${UPGRADES:-20} + 1) / 2)) >"$work/output" 2>&1
 result $? programs_go_on_when_mimicd_is_upgraded
 
 # The daemon leaves by itself: a kill in an atomic operation costs the program its device.

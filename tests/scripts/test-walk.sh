@@ -29,7 +29,7 @@ fi
 # supervise_walk FOLDER KILL SUCCESSOR: the supervisor's exit status; a line in FOLDER/bad if the program fails
 supervise_walk()
 {
-	local supervisor threads=${WALK_THREADS:-$((1 + ($2 + $3) % 2))}
+	local supervisor threads=${WALK_THREADS:-$((1 + ($2 / stride + $3) % 2))}
 	MIMIC_TEST_SPREAD=1 MIMIC_TEST_KILL_AT=$2 MIMIC_TEST_KILL_SUCCESSOR_AT=$3 "$build/bin/mimicd" --supervise \
 		--recovery-time 60 --threads "$threads" --socket "$1/socket" --devices maple:2,dare:1,virgo:1 >"$1/log" 2>&1 &
 	supervisor=$!
