@@ -31,4 +31,5 @@ packages-suite:
 
 SUITE ?= trixie
 check-suite: packages-suite
+	$(Q)mkdir -p $(O)
 	$(Q)DEB_REVISION=$(DEB_REVISION) tests/deb/test-suite.sh $(O) $(SUITE)
