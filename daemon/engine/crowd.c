@@ -7,6 +7,8 @@
 #define PERIOD_NS 1000000u
 /* Some threads more than CPUs are no crowd: a thread that spins lets others run in between (mimic_yield()). */
 #define THREADS_PER_CPU 2u
+/* So many in a row: a lane that moves to another shard is counted by both for a moment. */
+#define FULL_PERIODS 4u
 /* A crowd is one for some time: to change what its lanes say, and which shards have it, takes time. */
 #define CROWD_NS 100000000u
 /* Lanes that have no more work drop out of the mean by a new account. */
@@ -145,6 +147,10 @@ void mimicd_crowd_look(struct mimicd_shard *shard)
 	atomic_store_explicit(&crowd->last_until, shard->now + 2 * took, memory_order_relaxed);
 	/* Where devices go on by themselves it is they that take the time, and all shards are to do their part of it. */
 	if (!shard->busy && crowd->lanes + lanes_elsewhere(shard) > THREADS_PER_CPU * mimic_cpu_count())
+		crowd->full_periods++;
+	else
+		crowd->full_periods = 0;
+	if (crowd->full_periods >= (crowd->until ? 1 : FULL_PERIODS))
 		set_crowd(shard, shard->now + CROWD_NS);
 	else if (shard->now >= crowd->until)
 		set_crowd(shard, 0);

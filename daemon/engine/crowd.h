@@ -43,6 +43,7 @@ struct mimicd_crowd {
 	uint64_t begun;
 	uint32_t period;
 	unsigned int lanes;
+	unsigned int full_periods;	/* in a row: with more lanes than the CPUs can run */
 	/* Accesses of all members, since the account was begun. */
 	uint64_t account_begun;
 	uint32_t account;
