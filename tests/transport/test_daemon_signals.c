@@ -96,7 +96,7 @@ static void a_handler_interrupts_a_batch_without_a_word_lost_or_doubled(void **s
 
 struct piece_taker {
 	uint32_t count, wrong;
-	pthread_t interrupter;
+	pthread_t self, interrupter;
 };
 
 /* A handler uses the device while the first piece is taken. */
@@ -104,14 +104,15 @@ static void take_and_be_interrupted(void *context, const void *values, size_t co
 {
 	struct piece_taker *taker = context;
 	const uint32_t *words = values;
-	pthread_t self = pthread_self();
 
 	for (size_t i = 0; i < count; i++, taker->count++)
 		taker->wrong += words[i] != (taker->count < 30 ? taker->count * 3 + 1 : 4711);
 	if (taker->interrupter)
 		return;
 	raise(SIGUSR1);
-	pthread_create(&taker->interrupter, NULL, interrupt_and_produce, &self);
+	/* The thread reads it when this function has returned. */
+	taker->self = pthread_self();
+	pthread_create(&taker->interrupter, NULL, interrupt_and_produce, &taker->self);
 }
 
 static void a_handler_interrupts_the_taking_of_pieces_without_a_word_lost_or_doubled(void **state)
