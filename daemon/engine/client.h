@@ -83,7 +83,7 @@ struct mimicd_lane {
 	bool retired;		/* no more commands come; posts are still done */
 	bool running;		/* its commands are being executed, further up the stack */
 	bool answered;		/* since the client was last notified */
-	struct mimicd_crowd_member member;
+	struct mimicd_crowd_member member;	/* its share, while many threads use the daemon */
 	struct mimicd_credit_wait credit_wait;
 
 	/* The rest is of a daemon that can be recovered (step.h). */

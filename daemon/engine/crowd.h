@@ -8,7 +8,7 @@
  * - lanes say for how long a thread spins at most (spin_most of mimic/lane.h): it sleeps soon;
  * - the daemon stays with a lane for some accesses, if its thread makes each soon after the one before;
  * - no lane has more than some accesses more than the mean, so threads that had no CPU have theirs afterwards;
- * - half of the CPUs have a shard, the others are for threads that have their turn (placement.c).
+ * - half of the shards have all clients, so that threads that have their turn have a CPU (placement.c).
  */
 #ifndef MIMICD_CROWD_H
 #define MIMICD_CROWD_H
@@ -76,4 +76,5 @@ static inline void mimicd_crowd_note_stay(struct mimicd_crowd *crowd, unsigned i
 	crowd->stays++;
 	crowd->stays_served += accesses;
 }
+
 #endif

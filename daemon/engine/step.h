@@ -38,7 +38,10 @@ struct mimicd_recorder {
 
 /* The lane differs from its record from now on. It may be known already. */
 void mimicd_step_note(struct mimicd_lane *lane);
-/* The client's devices, threads, lanes or memory differ from its record. This and what follows: by the loop's thread alone. */
+/*
+ * The client's devices, threads, lanes or memory differ from its record. Only the loop's thread calls this
+ * function and the two that follow.
+ */
 void mimicd_step_note_client(struct mimicd_client *client);
 /* The same of a binding, its threads and contexts. */
 void mimicd_step_note_binding(struct mimicd_binding *binding);

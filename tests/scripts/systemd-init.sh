@@ -4,7 +4,8 @@
 #
 #   unshare --mount --pid --fork --uts --ipc --net systemd-init.sh WORK BUILD GROUP
 #
-# WORK, BUILD: are /run/work, with the units in /run/work/units, and /run/build: /tmp and /var/tmp are others
+# WORK: systemd sees it as /run/work, and reads its units in WORK/units
+# BUILD: systemd sees it as /run/build, because its /tmp and /var/tmp are empty ones
 # GROUP: the control group that is made for it, in the caller's own; "here" once it is in that
 set -eu
 work=$1 build=$2 group=$3

@@ -136,7 +136,6 @@ runs_other()
 
 lists() { inside timeout 20 /run/build/bin/mimic list >>"$work/output" 2>&1; }
 
-
 # kill_daemon, upgrade_daemon: another one is ready
 kill_daemon()
 {
