@@ -26,6 +26,8 @@
 /* Empty rounds between two readings of the clock. */
 #define ROUNDS_PER_CLOCK 16
 #define ROUNDS_PER_YIELD 64
+/* Between two empty rounds: looks at the lanes, which most commands come by. */
+#define LOOKS_PER_ROUND 4
 /* Without work, while a client needs our CPU: some 20 microseconds if nobody else runs. */
 #define CROWDED_ROUNDS 16
 
@@ -138,7 +140,8 @@ static bool serve_lanes(void *context)
 		}
 		if (mimicd_jobs_need_cpus(&engine->jobs))
 			return true;
-		mimic_pause_cpu();
+		for (unsigned int looks = 0; looks < LOOKS_PER_ROUND && !mimicd_shard_has_work(shard); looks++)
+			mimic_pause_cpu();
 		if (idle % ROUNDS_PER_CLOCK)
 			continue;
 		/* A client may have been moved to our CPU. */
