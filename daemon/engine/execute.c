@@ -51,19 +51,22 @@ static void answer(struct mimicd_lane *lane, const uint64_t *words, size_t count
 	lane->answered = true;
 }
 
+static void answer_one(struct mimicd_lane *lane, uint64_t word)
+{
+	mimic_ring_put(&lane->responses, 0, word);
+	mimicd_lane_publish(lane, 1);
+	lane->answered = true;
+}
+
 /* `count` more of the current command are done. */
 static void advance(struct mimicd_lane *lane, uint32_t count)
 {
-	uint64_t acknowledged;
-
 	lane->remaining -= count;
 	if (lane->remaining)
 		return;
 	lane->client->commands++;
-	if (mimicd_is_store(lane->command.kind) && mimicd_has_answers(lane->command.kind) && !lane->withdrawn) {
-		acknowledged = mimicd_credit_left(lane);
-		answer(lane, &acknowledged, 1);
-	}
+	if (mimicd_is_store(lane->command.kind) && mimicd_has_answers(lane->command.kind) && !lane->withdrawn)
+		answer_one(lane, mimicd_credit_left(lane));
 	lane->withdrawn = false;
 }
 
@@ -89,7 +92,7 @@ static void complete(void *context, uint64_t data)
 	if (mimicd_is_store(lane->command.kind))
 		mimicd_lane_release(lane, 1);
 	else
-		answer(lane, &data, 1);
+		answer_one(lane, data);
 	advance(lane, 1);
 	mimicd_lane_notify(lane);
 }
@@ -242,7 +245,7 @@ static void load_from_model(struct mimicd_lane *lane, uint32_t count, uint64_t n
 	}
 	if (done < count) {
 		if (model->ops->access(model, &pattern, now) == MIMIC_DONE) {
-			answer(lane, &pattern.data, 1);
+			answer_one(lane, pattern.data);
 			done++;
 		} else {
 			mimicd_lane_park(lane);

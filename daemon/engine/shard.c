@@ -15,6 +15,10 @@
 
 /* Words that a lane may move before the next one has its turn. */
 #define BUDGET_WORDS 4096
+/* Empty rounds of a thread that spins: some two microseconds. */
+#define RECENT_ROUNDS 16
+/* Commands that have the time of an earlier one. */
+#define UNTIMED_MOST 3
 
 void mimicd_shard_init(struct mimicd_shard *shard, struct mimicd_engine *engine)
 {
@@ -23,6 +27,7 @@ void mimicd_shard_init(struct mimicd_shard *shard, struct mimicd_engine *engine)
 	shard->seen = mimic_now();
 	shard->calls = 1;
 	shard->crowd.period = 1;
+	shard->idle_rounds = RECENT_ROUNDS;
 }
 
 void mimicd_shard_destroy(struct mimicd_shard *shard)
@@ -42,13 +47,20 @@ static void look_at_clock(struct mimicd_shard *shard)
 	note_now(shard, mimic_now());
 }
 
-/* For the lane's next command. A model that asks for the time itself, if it needs it, has an older one. */
+/*
+ * For the lane's next command. A model that asks for the time itself, if it needs it, has an older one: of some commands
+ * that came one right after the other, one waits until the clock is read.
+ */
 static void look_at_clock_for(struct mimicd_shard *shard, const struct mimicd_lane *lane)
 {
-	if (lane->target && lane->target->model->ops->asks_now)
-		note_now(shard, mimic_now_recent(&shard->recent));
-	else
+	if (!lane->target || !lane->target->model->ops->asks_now) {
 		look_at_clock(shard);
+	} else if (shard->idle_rounds < RECENT_ROUNDS && shard->untimed < UNTIMED_MOST) {
+		shard->untimed++;
+	} else {
+		shard->untimed = 0;
+		note_now(shard, mimic_now_recent(&shard->recent));
+	}
 }
 
 bool mimicd_shard_has_work(struct mimicd_shard *shard)
@@ -246,6 +258,10 @@ bool mimicd_shard_round(struct mimicd_shard *shard)
 		worked |= run_user(shard, user);
 	if (worked)
 		mimicd_crowd_look(shard);
+	if (worked)
+		shard->idle_rounds = 0;
+	else if (shard->idle_rounds < RECENT_ROUNDS)
+		shard->idle_rounds++;
 	return worked;
 }
 

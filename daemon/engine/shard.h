@@ -36,6 +36,8 @@ struct mimicd_shard {
 	uint64_t calls;			/* of models, counted from 1: bytes read ahead are of one */
 	uint64_t now;			/* time of the last work, for spinning */
 	struct mimic_recent recent;	/* for models that ask for the time themselves */
+	unsigned int untimed;		/* commands for such models since then */
+	unsigned int idle_rounds;	/* in a row; counted as far as one needs to know */
 	uint64_t seen;			/* when its thread, awake, last looked at the clock */
 	uint64_t stalls_until;		/* work for users is timed (stalls.h); 0: it is not */
 	uint64_t stalls_counted;	/* time of that in all, and of waits for errands */
