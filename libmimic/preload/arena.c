@@ -87,12 +87,34 @@ bool mimic_preload_arena_has(uintptr_t address)
 	return start && address - start < ARENA_BYTES;
 }
 
+bool mimic_preload_arena_overlaps(uintptr_t start, size_t length)
+{
+	uintptr_t base = atomic_load_explicit(&arena, memory_order_relaxed);
+
+	return base && start < base + ARENA_BYTES && start + length > base;
+}
+
+void mimic_preload_arena_leave(uintptr_t start, size_t length)
+{
+	uintptr_t base = atomic_load(&arena);
+	uintptr_t end = start + length;
+
+	if (start < base)
+		start = base;
+	if (end > base + ARENA_BYTES)
+		end = base + ARENA_BYTES;
+	if (base && end > start)
+		set_taken((start - base) >> PAGE_SHIFT, (end - start) >> PAGE_SHIFT, true);
+}
+
 /* A page that the program has mapped meanwhile is not the arena's any more. */
 void mimic_preload_arena_give_back(uintptr_t start, size_t length)
 {
 	uintptr_t base = atomic_load(&arena);
 	uintptr_t address;
 
+	if (!mimic_preload_arena_overlaps(start, length))
+		return;
 	for (address = start; address < start + length; address += PAGE_BYTES) {
 		if (!mimic_preload_arena_has(address))
 			continue;

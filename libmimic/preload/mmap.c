@@ -272,6 +272,26 @@ static bool is_device(int descriptor)
 		mimic_preload_nodes_of_kernel(descriptor));
 }
 
+/*
+ * The program is about to unmap the range, or to map something there: trampolines lie where it has chosen no address,
+ * and no device's page comes to its memory.
+ */
+static void make_way(void *address, size_t length, bool is_replaced)
+{
+	uintptr_t start = (uintptr_t)address;
+	struct mimic_preload_lock lock;
+
+	length = round_up(length);
+	if (mimic_preload_is_inside() || start % PAGE_BYTES || start + length <= start)
+		return;
+	mimic_preload_patch_make_way(start, length);
+	if (!is_replaced || !mimic_preload_arena_overlaps(start, length))
+		return;
+	mimic_preload_lock(&lock);
+	mimic_preload_arena_leave(start, length);
+	mimic_preload_unlock(&lock);
+}
+
 /* The range is unmapped now, or other memory is mapped there. */
 static void forget(void *address, size_t length, bool is_unmapped)
 {
@@ -280,7 +300,8 @@ static void forget(void *address, size_t length, bool is_unmapped)
 	if (mimic_preload_is_inside())
 		return;
 	mimic_preload_patch_forget((uintptr_t)address, round_up(length), true);
-	if (!mimic_preload_mapping_overlaps((uintptr_t)address, length))
+	if (!mimic_preload_mapping_overlaps((uintptr_t)address, length) &&
+	    !(is_unmapped && mimic_preload_arena_overlaps((uintptr_t)address, round_up(length))))
 		return;
 	mimic_preload_lock(&lock);
 	if (mimic_preload_mapping_remove((uintptr_t)address, length))
@@ -296,6 +317,8 @@ EXPORT void *mmap(void *address, size_t length, int protection, int flags, int d
 	void *result;
 	bool ours;
 
+	if (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE))
+		make_way(address, length, flags & MAP_FIXED);
 	if (!(flags & MAP_ANONYMOUS) && is_device(descriptor)) {
 		mimic_preload_threads_attach();
 		mimic_preload_lock(&lock);
@@ -318,8 +341,10 @@ EXPORT void *mmap64(void *address, size_t length, int protection, int flags, int
 
 EXPORT int munmap(void *address, size_t length)
 {
-	int result = NEXT(munmap)(address, length);
+	int result;
 
+	make_way(address, length, false);
+	result = NEXT(munmap)(address, length);
 	if (result == 0)
 		forget(address, length, true);
 	return result;
@@ -385,8 +410,14 @@ EXPORT void *mremap(void *old, size_t old_size, size_t new_size, int flags, ...)
 	va_end(list);
 	if (!mimic_preload_is_inside() && mimic_preload_mapping_overlaps((uintptr_t)old, old_size))
 		return remap_device(old, round_up(old_size), round_up(new_size), flags);
+	make_way(old, old_size, false);
+	if (fixed)
+		make_way(fixed, new_size, true);
 	result = NEXT(mremap)(old, old_size, new_size, flags, fixed);
 	if (result != MAP_FAILED && fixed)
 		forget(fixed, new_size, false);
+	/* Memory of its own may have lain among the devices' pages. */
+	if (result != MAP_FAILED && result != old && mimic_preload_arena_overlaps((uintptr_t)old, round_up(old_size)))
+		forget(old, old_size, true);
 	return result;
 }

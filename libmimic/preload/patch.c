@@ -128,7 +128,7 @@ static void consider(uintptr_t rip, uintptr_t address)
 		return;
 	/* A trampoline of text that was here before. */
 	atomic_store(&site->installed, false);
-	if (site->size)
+	if (site->size || site->is_lost)
 		site = consider_anew(rip, address);
 	if (!site)
 		return;
@@ -324,6 +324,38 @@ void mimic_preload_patch_forget(uintptr_t start, size_t length, bool is_gone)
 	if (is_gone)
 		try_anew(start, length);
 	mimic_preload_code_close(start, length, is_gone);
+	leave(mask);
+}
+
+/* Jumps that lead into the range, with those that borrow bytes of them. */
+static void lose_trampolines(uintptr_t start, uintptr_t end)
+{
+	unsigned int count = mimic_preload_patch_count();
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		struct patch_site *site = mimic_preload_patch_site(i);
+
+		if (!site->size || site->place >= end || site->place + site->size <= start)
+			continue;
+		forget_locked(site->target.address, 1, false);
+		site->size = 0;
+		site->is_lost = true;
+	}
+}
+
+void mimic_preload_patch_make_way(uintptr_t start, size_t length)
+{
+	uintptr_t end = start + length;
+	uint64_t mask;
+
+	if (!is_on || end <= start || !mimic_preload_patch_may_have_pages(start, end))
+		return;
+	mask = enter();
+	if (mimic_preload_patch_has_pages(start, end)) {
+		lose_trampolines(start, end);
+		mimic_preload_patch_lose_pages(start, end);
+	}
 	leave(mask);
 }
 

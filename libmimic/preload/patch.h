@@ -35,6 +35,7 @@ struct patch_site {
 	uint8_t size; /* of the trampoline; 0: it has none */
 	uint8_t refusal; /* enum patch_refusal, if it keeps trapping */
 	bool is_moved; /* it has not trapped: its bytes are needed for the jump before it */
+	bool is_lost; /* it had a trampoline, where the program has mapped memory since: another site stands for it next */
 	uint8_t tries; /* refusals that may be over the next time */
 	atomic_bool installed; /* its jump stands in the text */
 	uintptr_t place; /* of the trampoline */
@@ -60,6 +61,11 @@ bool mimic_preload_patch_is_wanted(void);
 void mimic_preload_patch_trapped(uintptr_t rip, uintptr_t address);
 /* The program may change its text there, or has unmapped it: jumps are removed, and none is made. */
 void mimic_preload_patch_forget(uintptr_t start, size_t length, bool is_gone);
+/*
+ * The program is about to map or unmap something there. Trampolines that lie there have no jumps from now on, and
+ * their pages are unmapped. A thread that stands in one of them at that moment is lost.
+ */
+void mimic_preload_patch_make_way(uintptr_t start, size_t length);
 /* Libraries may be unmapped: drops the sites of text that is gone. */
 void mimic_preload_patch_look_again(void);
 /*
@@ -154,6 +160,11 @@ void mimic_preload_patch_limit_tries(unsigned int count);
 bool mimic_preload_patch_pages_are_refused(void);
 /* The place is taken by the site's trampoline, which is written there. */
 void mimic_preload_patch_put(struct patch_site *site, const uint8_t *code);
+/* Could pages of trampolines begin in that range? Lock-free. */
+bool mimic_preload_patch_may_have_pages(uintptr_t start, uintptr_t end);
+bool mimic_preload_patch_has_pages(uintptr_t start, uintptr_t end);
+/* They are the program's from now on, and are unmapped. No site has a trampoline there any more. */
+void mimic_preload_patch_lose_pages(uintptr_t start, uintptr_t end);
 /* The site in whose trampoline this address lies; NULL: none. Lock-free. */
 struct patch_site *mimic_preload_patch_at(uintptr_t address);
 
@@ -285,6 +296,9 @@ sighandler_t mimic_preload_handlers_restore(sighandler_t of_kernel, sighandler_t
 
 /* Address space for `length` bytes in the arena, without memory; NULL: it has no room. Lock held. */
 void *mimic_preload_arena_take(size_t length);
+/* The program maps something of its own there: no device's page comes there until that is unmapped. Lock held. */
+void mimic_preload_arena_leave(uintptr_t start, size_t length);
+bool mimic_preload_arena_overlaps(uintptr_t start, size_t length);
 /* Pages of the arena that were unmapped are reserved again. */
 void mimic_preload_arena_give_back(uintptr_t start, size_t length);
 bool mimic_preload_arena_has(uintptr_t address);

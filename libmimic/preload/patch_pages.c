@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Memory for trampolines, at the addresses that jumps reach. A page is never given back, and no
- * trampoline in it changes: a thread may stand in it.
+ * Memory for trampolines, at the addresses that jumps reach. No trampoline in it changes, and we give no page back: a
+ * thread may stand in it. The program may map its own memory over a page, which has no trampolines from then on.
  */
 #include <errno.h>
 #include <string.h>
@@ -29,6 +29,7 @@ struct page {
 	_Atomic uintptr_t number;
 	struct patch_site *_Atomic first; /* trampolines that begin in it */
 	unsigned int used; /* bytes, from the first */
+	bool is_lost; /* to the program */
 };
 
 static struct page pages[PATCH_PAGES_MAX];
@@ -149,7 +150,7 @@ static uintptr_t place_in_known_page(const struct patch_window *window, size_t s
 	while (i-- > 0) {
 		uintptr_t place = (atomic_load(&pages[i].number) << PAGE_SHIFT) + pages[i].used;
 
-		if (pages[i].used + size <= PAGE_BYTES && place >= window->first && place <= window->last)
+		if (!pages[i].is_lost && pages[i].used + size <= PAGE_BYTES && place >= window->first && place <= window->last)
 			return place;
 	}
 	return 0;
@@ -189,6 +190,14 @@ static bool is_taken(uintptr_t number, uintptr_t start, uintptr_t end)
 	return false;
 }
 
+/* Mapped now, if it was not. */
+static bool is_ours(uintptr_t number)
+{
+	struct page *page = find(number);
+
+	return page ? !page->is_lost : map_pages(number << PAGE_SHIFT, 1);
+}
+
 static bool is_free(uintptr_t start, uintptr_t end)
 {
 	uintptr_t number = start >> PAGE_SHIFT;
@@ -197,9 +206,7 @@ static bool is_free(uintptr_t start, uintptr_t end)
 	if (is_taken(number - 1, start, end) || is_taken(number, start, end) ||
 	    (last != number && is_taken(last, start, end)))
 		return false;
-	if (!find(number) && !map_pages(number << PAGE_SHIFT, 1))
-		return false;
-	return find(last) || map_pages(last << PAGE_SHIFT, 1);
+	return is_ours(number) && is_ours(last);
 }
 
 static uintptr_t place_exactly(const struct patch_window *window, size_t size)
@@ -258,6 +265,43 @@ void mimic_preload_patch_put(struct patch_site *site, const uint8_t *code)
 	site->next_in_page = atomic_load(&page->first);
 	/* release: a handler that finds the site sees all of it */
 	atomic_store_explicit(&page->first, site, memory_order_release);
+}
+
+static bool is_in(const struct page *page, uintptr_t start, uintptr_t end)
+{
+	uintptr_t at = atomic_load(&page->number) << PAGE_SHIFT;
+
+	return !page->is_lost && at >= start && at < end;
+}
+
+bool mimic_preload_patch_may_have_pages(uintptr_t start, uintptr_t end)
+{
+	return overlaps(start, end, atomic_load_explicit(&lowest, memory_order_relaxed),
+			atomic_load_explicit(&highest, memory_order_relaxed));
+}
+
+bool mimic_preload_patch_has_pages(uintptr_t start, uintptr_t end)
+{
+	unsigned int i;
+
+	for (i = 0; i < page_count; i++)
+		if (is_in(&pages[i], start, end))
+			return true;
+	return false;
+}
+
+void mimic_preload_patch_lose_pages(uintptr_t start, uintptr_t end)
+{
+	unsigned int i;
+
+	for (i = 0; i < page_count; i++) {
+		if (!is_in(&pages[i], start, end))
+			continue;
+		pages[i].is_lost = true;
+		atomic_store(&pages[i].first, NULL);
+		mimic_raw_syscall(SYS_munmap, (long)(atomic_load(&pages[i].number) << PAGE_SHIFT), PAGE_BYTES, 0, 0,
+				  0, 0);
+	}
 }
 
 struct patch_site *mimic_preload_patch_at(uintptr_t address)

@@ -8,8 +8,10 @@
 
 #include <signal.h>
 #include <sys/time.h>
+#include <time.h>
 
 #define ROUNDS 1000000u
+#define SECONDS 30 /* where a signal takes as long as the time between two */
 #define APART (4 * PAGE)
 
 static volatile char *pages[2];
@@ -52,6 +54,7 @@ static void start(unsigned int i)
 int main(void)
 {
 	const struct itimerval often = { { 0, 50 }, { 0, 50 } }, never = { { 0, 0 }, { 0, 0 } };
+	const time_t end = time(NULL) + SECONDS;
 	unsigned int round;
 
 	start(0);
@@ -59,7 +62,7 @@ int main(void)
 	CHECK(wanted[0] != wanted[1]);
 	signal(SIGALRM, on_alarm);
 	setitimer(ITIMER_REAL, &often, NULL);
-	for (round = 0; round < ROUNDS; round++) {
+	for (round = 0; round < ROUNDS && time(NULL) < end; round++) {
 		CHECK(mprotect((void *)pages[0], PAGE, PROT_READ | PROT_WRITE) == 0);
 		wrong += load_debug(pages[0]) != wanted[0];
 		wrong += load_debug(pages[0]) != wanted[0];
