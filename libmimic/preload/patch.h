@@ -142,8 +142,8 @@ void mimic_preload_lines_close(void);
 
 /* --- patch_gdb_x86.c: for a debugger ------------------------------------------- */
 
-/* The site has got a trampoline: how a backtrace leads out of it. */
-void mimic_preload_patch_tell_gdb(const struct patch_site *site);
+/* The site has got a trampoline: how a backtrace leads out of it. A debugger that traces the program is told at once. */
+void mimic_preload_patch_tell_gdb(const struct patch_site *site, bool is_traced);
 
 /* --- patch_perf.c: for perf ------------------------------------------------------ */
 

@@ -2,7 +2,8 @@
 /*
  * For gdb: where a trampoline's frames are. Its JIT interface takes an object file in memory; ours has a
  * symbol and an unwind table, by which a backtrace leads from each instruction of the trampoline to
- * the program's own. Only under a debugger: each file costs it a stop.
+ * the program's own. A debugger that is there is told of each file, which costs it a stop; one that comes later, or reads
+ * a core, finds them in a list.
  */
 #include <elf.h>
 #include <string.h>
@@ -251,7 +252,7 @@ static void tell(void)
 	mimic_raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, sizeof(old), 0, 0);
 }
 
-void mimic_preload_patch_tell_gdb(const struct patch_site *site)
+void mimic_preload_patch_tell_gdb(const struct patch_site *site, bool is_traced)
 {
 	static unsigned int told;
 	struct object *object = told++ < TOLD_MAX ? allocate() : NULL;
@@ -269,6 +270,8 @@ void mimic_preload_patch_tell_gdb(const struct patch_site *site)
 	if (entry->next)
 		entry->next->previous = entry;
 	__jit_debug_descriptor.first = entry;
+	if (!is_traced)
+		return;
 	__jit_debug_descriptor.entry = entry;
 	__jit_debug_descriptor.action = 1;
 	tell();
@@ -277,9 +280,10 @@ void mimic_preload_patch_tell_gdb(const struct patch_site *site)
 
 #else
 
-void mimic_preload_patch_tell_gdb(const struct patch_site *site)
+void mimic_preload_patch_tell_gdb(const struct patch_site *site, bool is_traced)
 {
 	(void)site;
+	(void)is_traced;
 }
 
 #endif

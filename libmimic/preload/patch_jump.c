@@ -97,8 +97,7 @@ static bool fit(struct patch_site *site, const struct patch_window *window)
 	site->size = (uint8_t)size;
 	mimic_preload_patch_put(site, code);
 	mimic_preload_patch_jump(window, site->target.address, place, site->jump);
-	if (is_traced())
-		mimic_preload_patch_tell_gdb(site);
+	mimic_preload_patch_tell_gdb(site, is_traced());
 	return true;
 }
 

@@ -3,7 +3,7 @@
 # Sourced by test scripts: results as TAP, a scratch directory $work, a daemon.
 # Its first argument is the script's: the build directory; else $O, else build.
 # A test leaves a command's output in $work/output and $work/errors.
-ulimit -c 0
+ulimit -S -c 0
 build=$(cd "${1:-${O:-build}}" && pwd) || exit 2
 cd "$(dirname "$0")/../.." || exit 2
 work=$(mktemp -d) || exit 2

@@ -191,6 +191,15 @@ if command -v gdb >/dev/null; then
 			exit !(places >= 17 && in_trampoline >= 20 && own == steps && callers == steps && mains == steps) }' "$work/output" &&
 		grep -q 'exited normally' "$work/output"
 	result $? "gdb: a_backtrace_at_each_instruction_of_a_trampoline_has_the_programs_frames"
+	if grep -q '[|/]' /proc/sys/kernel/core_pattern || ! (ulimit -S -c unlimited) 2>/dev/null; then
+		skip "gdb: a core" "this system writes none, or elsewhere"
+	else
+		(cd "$work" && ulimit -S -c unlimited && run "$programs/crash" load-null)
+		gdb -q -nx -batch -ex bt "$programs/crash" "$work"/core* >"$work/output" 2>"$work/errors"
+		grep -q '^#[0-9].* load_it ' "$work/output" && grep -q '^#[0-9].* main ' "$work/output"
+		result $? "gdb: the_core_of_a_program_that_crashed_at_a_replaced_instruction_has_its_function"
+		rm -f "$work"/core*
+	fi
 	debug --no-patch 'break *load_at' run delete continue
 	grep -q 'Breakpoint 1, .*load_at' "$work/output" && grep -q 'exited normally' "$work/output"
 	result $? "gdb: a_breakpoint_on_an_instruction_that_traps_stops_there"

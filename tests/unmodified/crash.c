@@ -26,6 +26,22 @@ static void back_to_the_default(int number)
 	signal(number, SIG_DFL);
 }
 
+static __attribute__((noinline)) uint32_t load_it(const volatile void *address)
+{
+	return *(const volatile uint32_t *)address;
+}
+
+/* By an instruction that has accessed the device before. */
+static int load_nowhere(volatile char *page)
+{
+	uint32_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < 10; i++)
+		sum += load_it(page + (DEBUG << 3));
+	return (int)(sum + load_it(nowhere));
+}
+
 static int overflow(void)
 {
 	volatile char *memory = malloc(10);
@@ -59,6 +75,8 @@ int main(int argc, char **argv)
 		signal(SIGBUS, back_to_the_default);
 		exchange_add(page);
 	}
+	if (strcmp(how, "load-null") == 0)
+		return load_nowhere(page);
 	if (strcmp(how, "overflow") == 0)
 		return overflow();
 	if (strcmp(how, "blocked-null") == 0) {
