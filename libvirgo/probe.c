@@ -4,6 +4,7 @@
  * the thread itself would get a signal.
  */
 #include <linux/futex.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 
 #define PAGE 4096
 #define PAGES_AT_ONCE 256
+#define POPULATE_WRITE 23	/* MADV_POPULATE_WRITE, since Linux 5.14 */
 
 static uintptr_t next_page(uintptr_t at)
 {
@@ -41,15 +43,26 @@ int virgo_probe_read(const void *start, size_t size)
 	return 0;
 }
 
+/* All pages by one call, as if each were written. false: not all can be, or the kernel cannot tell. */
+static bool is_writable(uintptr_t start, uintptr_t end)
+{
+	const uintptr_t first = start / PAGE * PAGE;
+
+	return end > start && !madvise((void *)first, end - first, POPULATE_WRITE);
+}
+
 /*
- * A word of each page becomes itself or 0, in one step: other threads may write beside
- * it meanwhile. This is the only call that stores atomically to memory of any kind.
+ * To find a page that cannot be written, a word of each becomes itself or 0, in one step: other threads
+ * may write beside it meanwhile. This is the only call that stores atomically to memory of any kind.
  */
 int virgo_probe_write(const void *start, size_t size, uintptr_t *where)
 {
 	const uintptr_t end = (uintptr_t)start + size;
 	uint32_t nobody = 0;
 
+	/* A call for each page takes a millisecond for 4 MB. */
+	if (is_writable((uintptr_t)start, end))
+		return 0;
 	for (uintptr_t at = (uintptr_t)start & ~(uintptr_t)3; at < end; at = next_page(at)) {
 		if (syscall(SYS_futex, &nobody, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, NULL, at,
 			    FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0)) >= 0 || errno != EFAULT)
