@@ -199,13 +199,23 @@ static void stand_in(struct mimicd_jobs *jobs)
 		mimicd_jobs_wake_loop(jobs);
 }
 
+/* The C library asks the system each time, and a short job takes no more than some ten system calls. */
+static int own_number(void)
+{
+	static _Thread_local int number;
+
+	if (!number)
+		number = gettid();
+	return number;
+}
+
 /* On a worker: does the job, and then the work that it sets off, if the loop's thread sleeps. */
 static void run(struct mimicd_job *job)
 {
 	struct mimicd_device_jobs *device = job->device;
 	struct mimicd_jobs *jobs = device->jobs;
 
-	atomic_store_explicit(&job->worker, gettid(), memory_order_relaxed);
+	atomic_store_explicit(&job->worker, own_number(), memory_order_relaxed);
 	device->ops->run(job->job);
 	atomic_store_explicit(&job->worker, 0, memory_order_relaxed);
 	job->next = atomic_load_explicit(&device->finished, memory_order_relaxed);
