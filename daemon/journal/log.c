@@ -9,11 +9,18 @@ struct mimicd_journal mimicd_journal = MIMICD_NO_JOURNAL;
 struct mimicd_window *mimicd_window;
 struct mimicd_log mimicd_logs[MIMICD_JOURNAL_LOGS];
 _Thread_local struct mimicd_log *mimicd_log_own = mimicd_logs;
+/* A bit for each log that a thread has used. A write to one of the others would cost a page fault. */
+static _Atomic uint64_t logs_used;
+
+_Static_assert(MIMICD_JOURNAL_LOGS <= 64, "each log has a bit");
 
 void mimicd_logs_begin(void)
 {
+	uint64_t used = atomic_load(&logs_used);
+
 	for (unsigned int i = 0; i < MIMICD_JOURNAL_LOGS; i++) {
-		mimicd_logs[i].number = i;
+		if (!(used >> i & 1))
+			continue;
 		mimicd_logs[i].step++;
 		mimicd_logs[i].freed = NULL;
 	}
@@ -21,7 +28,9 @@ void mimicd_logs_begin(void)
 
 void mimicd_journal_use_log(unsigned int number)
 {
+	atomic_fetch_or(&logs_used, 1ull << number);
 	mimicd_log_own = &mimicd_logs[number];
+	mimicd_log_own->number = number;
 }
 
 unsigned int mimicd_journal_log(void)
