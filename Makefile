@@ -175,7 +175,7 @@ help:
 	@echo "make soak-hostile  mimicd under hostile programs for 30 minutes; SOAK_SECONDS=N"
 	@echo "make soak-kill-kernel  mimicd is killed 200 times in a virtual machine, with devices through the kernel"
 	@echo "make soak-kill     mimicd is killed 10,000 times under load, and goes on; KILLS=N"
-	@echo "make walk-kill     mimicd is killed at each place of its steps (more than an hour); WALK_STRIDE=N for each Nth"
+	@echo "make walk-kill     mimicd is killed at each place of its steps (100 minutes of CPU time); WALK_STRIDE=N for each Nth"
 	@echo "make check-kernel-debug"
 	@echo "                   the same tests in a kernel with KASAN, lockdep and fault injection; builds it first, once"
 	@echo "make demo-kernel   the demo in a virtual machine, with modules and daemon; KERNEL=6.1, 6.12, newest, rt, debug"

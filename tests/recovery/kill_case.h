@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* One run of the program of walk.h under a daemon that is killed at one place of its work, and its verdict. */
+/* One run of the program of walk.h under a daemon that is killed at one place of its work, and the verdict. */
 #ifndef TEST_KILL_CASE_H
 #define TEST_KILL_CASE_H
 
@@ -30,7 +30,8 @@ struct kill_case {
 };
 
 /* Runs it. `undisturbed`: the program's output has to be this one's; NULL: it may be any. */
-void kill_case_run(struct kill_case *one, const struct kill_setup *setup, const struct kill_case *undisturbed);
+void kill_case_run(struct kill_case *one, const struct kill_setup *setup,
+		   const struct kill_case *undisturbed);
 void kill_case_end(struct kill_case *one);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Kills mimicd at each place of its work (daemon/journal/places.c), and its successors at each of theirs, under
- * the program of walk.h, which has to print the same as without that. test-walk.sh calls it; its results are TAP.
+ * Kills mimicd at each place of its work (daemon/journal/places.c), and its successors at each of theirs,
+ * under the program of walk.h, which has to print the same as without that. test-walk.sh calls it; its results
+ * are TAP.
  * There are tens of thousands of cases, so a case starts nothing but the programs that it needs.
  */
 #include <errno.h>
@@ -262,8 +263,8 @@ static int run_alone(struct walk *walk)
 	one.threads = threads_of(walk->choice, &one);
 	kill_case_run(&one, &walk->setup, &walk->undisturbed);
 	is_bad = store_case(&walk->undisturbed) || store_case(&one) || one.bad[0];
-	printf("%lu-%lu, %u threads: %u kills, %s\n%s", one.place, one.successor_place, one.threads, one.kills,
-	       is_bad ? "bad:" : "good", one.bad);
+	printf("%lu-%lu, %u threads: %u kills, %s\n%s", one.place, one.successor_place, one.threads,
+	       one.kills, is_bad ? "bad:" : "good", one.bad);
 	kill_case_end(&one);
 	return is_bad;
 }
@@ -306,7 +307,8 @@ static int run_all(struct walk *walk)
 	if (!undisturbed->is_stopped && walk->choice->at)
 		return run_alone(walk);
 	if (!undisturbed->is_stopped) {
-		result(!undisturbed->bad[0] && !undisturbed->kills, "a daemon that is not killed serves the program");
+		result(!undisturbed->bad[0] && !undisturbed->kills,
+		       "a daemon that is not killed serves the program");
 		if (failures)
 			show_bad_case(walk, undisturbed);
 		else

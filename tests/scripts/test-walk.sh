@@ -4,7 +4,7 @@
 # (daemon/journal/places.c): it prints the same as without that, for each place. TAP on stdout.
 #
 #   test-walk.sh [BUILD]   BUILD: the build directory; else $O, else build
-#   WALK_STRIDE=N          each Nth place; 1: all, which takes more than an hour on two CPUs; else some
+#   WALK_STRIDE=N          each Nth place; 1: all, which takes some 100 minutes of CPU time; else some
 #   WALK_FROM=N            the first place; else 2
 #   WALK_TO=N              the last place; else the last one that a daemon has, and then those of successors
 #   WALK_THREADS=N         the daemon's: a further one serves the program; else 1 and 2 in turn, and 1 without a kill
