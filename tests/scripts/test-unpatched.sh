@@ -18,14 +18,20 @@ contract embedded_trap
 contract daemon_trap
 contract dare_embedded_trap
 
-for program in spmv bfs tiles raw widths node dare updates virgo handlers masks waiting processes pointers threads; do
-	timeout -k 5 100 "$build/bin/mimic" run --transport embedded "$build/tests/unmodified/$program" >"$work/output" 2>&1
-	result $? "by_traps_alone_$program"
+start_daemon maple:4,dare:1,virgo:2
+for way in embedded daemon; do
+	run=(timeout -k 5 100 "$build/bin/mimic" run --transport "$way")
+	[ $way = daemon ] && run+=(--socket "$work/socket")
+	for program in spmv bfs tiles raw widths node dare updates virgo handlers masks waiting processes pointers threads \
+		text vectors borders cancelled displaced; do
+		"${run[@]}" "$build/tests/unmodified/$program" >"$work/output" 2>&1
+		result $? "by_traps_alone_${way}_$program"
+	done
+	"${run[@]}" "$build/tests/unmodified/stepping" trapped >"$work/output" 2>&1
+	result $? "by_traps_alone_${way}_stepping"
+	"${run[@]}" "$build/tests/unmodified/sites" 100 1 4 1 signals >"$work/output" 2>&1
+	result $? "by_traps_alone_${way}_sites"
 done
-timeout 100 "$build/bin/mimic" run --transport embedded "$build/tests/unmodified/stepping" trapped >"$work/output" 2>&1
-result $? "by_traps_alone_stepping"
-timeout 100 "$build/bin/mimic" run --transport embedded "$build/tests/unmodified/sites" 100 1 4 1 signals >"$work/output" 2>&1
-result $? "by_traps_alone_sites"
 MIMIC_PATCH="" timeout 100 "$build/bin/mimic" run --transport embedded --no-patch --stat "$build/tests/unmodified/node" >"$work/output" 2>&1 &&
 	grep -q 'no instruction is patched, as was asked for' "$work/output"
 result $? "no_patch_leaves_the_text_alone_and_stat_says_so"
