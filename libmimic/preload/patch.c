@@ -327,8 +327,11 @@ void mimic_preload_patch_forget(uintptr_t start, size_t length, bool is_gone)
 	leave(mask);
 }
 
-/* Jumps that lead into the range, with those that borrow bytes of them. */
-static void lose_trampolines(uintptr_t start, uintptr_t end)
+/*
+ * Takes back jumps that lead into the range, with those that borrow bytes of them. false: one stays, as no text
+ * may be written.
+ */
+static bool lose_trampolines(uintptr_t start, uintptr_t end)
 {
 	unsigned int count = mimic_preload_patch_count();
 	unsigned int i;
@@ -339,9 +342,12 @@ static void lose_trampolines(uintptr_t start, uintptr_t end)
 		if (!site->size || site->place >= end || site->place + site->size <= start)
 			continue;
 		forget_locked(site->target.address, 1, false);
+		if (atomic_load(&site->installed))
+			return false;
 		site->size = 0;
 		site->is_lost = true;
 	}
+	return true;
 }
 
 void mimic_preload_patch_make_way(uintptr_t start, size_t length)
@@ -352,10 +358,8 @@ void mimic_preload_patch_make_way(uintptr_t start, size_t length)
 	if (!is_on || end <= start || !mimic_preload_patch_may_have_pages(start, end))
 		return;
 	mask = enter();
-	if (mimic_preload_patch_has_pages(start, end)) {
-		lose_trampolines(start, end);
+	if (mimic_preload_patch_has_pages(start, end) && lose_trampolines(start, end))
 		mimic_preload_patch_lose_pages(start, end);
-	}
 	leave(mask);
 }
 

@@ -63,7 +63,8 @@ void mimic_preload_patch_trapped(uintptr_t rip, uintptr_t address);
 void mimic_preload_patch_forget(uintptr_t start, size_t length, bool is_gone);
 /*
  * The program is about to map or unmap something there. Trampolines that lie there have no jumps from now on, and
- * their pages are unmapped. A thread that stands in one of them at that moment is lost.
+ * their pages are unmapped. A thread that stands in one of them at that moment is lost. Where no text may be written,
+ * all stays as it is.
  */
 void mimic_preload_patch_make_way(uintptr_t start, size_t length);
 /* Libraries may be unmapped: drops the sites of text that is gone. */

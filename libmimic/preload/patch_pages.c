@@ -150,7 +150,7 @@ static uintptr_t place_in_known_page(const struct patch_window *window, size_t s
 	while (i-- > 0) {
 		uintptr_t place = (atomic_load(&pages[i].number) << PAGE_SHIFT) + pages[i].used;
 
-		if (!pages[i].is_lost && pages[i].used + size <= PAGE_BYTES && place >= window->first && place <= window->last)
+		if (pages[i].used + size <= PAGE_BYTES && place >= window->first && place <= window->last)
 			return place;
 	}
 	return 0;
@@ -298,6 +298,7 @@ void mimic_preload_patch_lose_pages(uintptr_t start, uintptr_t end)
 		if (!is_in(&pages[i], start, end))
 			continue;
 		pages[i].is_lost = true;
+		pages[i].used = PAGE_BYTES;
 		atomic_store(&pages[i].first, NULL);
 		mimic_raw_syscall(SYS_munmap, (long)(atomic_load(&pages[i].number) << PAGE_SHIFT), PAGE_BYTES, 0, 0,
 				  0, 0);
