@@ -150,17 +150,27 @@ expect "mimicd --vfio-user maple0=$work/files/fold" "$work/files/folder" && expe
 	grep -qx -- --state "$work/options" && [ ! -s "$work/errors" ]
 result $? "files_of_mimicd"
 
+# open_terminal COLUMNS LINES COMMAND: the command in a terminal of its own. Each has its own
+# socket: a server that was told to end still accepts a client, which then fails.
+terminals=0
+open_terminal()
+{
+	terminals=$((terminals + 1))
+	terminal=$work/tmux-$terminals
+	env -u TMUX TERM=screen tmux -S "$terminal" -f /dev/null new-session -d -x "$1" -y "$2" "$3"
+}
+
 if command -v tmux >/dev/null; then
-	env -u TMUX TERM=screen tmux -S "$work/tmux" -f /dev/null new-session -d -x 100 -y 10 "PATH=$build/bin:$PATH bash --norc"
-	tmux -S "$work/tmux" send-keys ". completions/mimic.bash; clear" Enter "mimic du" Tab "vi" Tab "shared" Tab "--js" Tab
+	open_terminal 100 10 "PATH=$build/bin:$PATH bash --norc"
+	tmux -S "$terminal" send-keys ". completions/mimic.bash; clear" Enter "mimic du" Tab "vi" Tab "shared" Tab "--js" Tab
 	false
 	for _ in $(seq 60); do
-		tmux -S "$work/tmux" capture-pane -p >"$work/output"
+		tmux -S "$terminal" capture-pane -p >"$work/output"
 		grep -q 'mimic dump virgo0 shared_memory --json' "$work/output" && break
 		sleep 0.05
 	done
 	result $? "in_a_terminal_by_the_tab_key"
-	tmux -S "$work/tmux" kill-server
+	tmux -S "$terminal" kill-server
 else
 	skip "in_a_terminal_by_the_tab_key" "tmux is not installed"
 fi
@@ -168,20 +178,19 @@ fi
 # in_zsh: each "KEYS|LINE" of standard input: the line after zsh has completed these keys
 in_zsh()
 {
-	env -u TMUX TERM=screen tmux -S "$work/tmux" -f /dev/null new-session -d -x 100 -y 10 \
-		"PATH=$build/bin:$PATH MIMIC_SOCKET=$MIMIC_SOCKET zsh -f"
-	tmux -S "$work/tmux" send-keys "fpath=($PWD/completions \$fpath); autoload -U compinit; compinit -u -D; PS1='> '" Enter
+	open_terminal 100 10 "PATH=$build/bin:$PATH MIMIC_SOCKET=$MIMIC_SOCKET zsh -f"
+	tmux -S "$terminal" send-keys "fpath=($PWD/completions \$fpath); autoload -U compinit; compinit -u -D; PS1='> '" Enter
 	while IFS='|' read -r keys line; do
-		tmux -S "$work/tmux" send-keys C-u C-l "$keys" Tab
+		tmux -S "$terminal" send-keys C-u C-l "$keys" Tab
 		for _ in $(seq 100); do
-			tmux -S "$work/tmux" capture-pane -p >"$work/output"
+			tmux -S "$terminal" capture-pane -p >"$work/output"
 			grep -qxF -- "> $line" "$work/output" && continue 2
 			sleep 0.05
 		done
 		echo "$keys: not $line" >"$work/errors"
 		break
 	done
-	tmux -S "$work/tmux" kill-server
+	tmux -S "$terminal" kill-server
 	[ ! -s "$work/errors" ]
 }
 
@@ -208,15 +217,15 @@ in_fish()
 zsh_lists_every_option_of_mimicd()
 {
 	local status=1
-	env -u TMUX TERM=screen tmux -S "$work/tmux" -f /dev/null new-session -d -x 120 -y 60 "PATH=$build/bin:$PATH zsh -f"
-	tmux -S "$work/tmux" send-keys "fpath=($PWD/completions \$fpath); autoload -U compinit; compinit -u -D; PS1='> '" Enter
-	tmux -S "$work/tmux" send-keys C-l "mimicd -" Tab
+	open_terminal 120 60 "PATH=$build/bin:$PATH zsh -f"
+	tmux -S "$terminal" send-keys "fpath=($PWD/completions \$fpath); autoload -U compinit; compinit -u -D; PS1='> '" Enter
+	tmux -S "$terminal" send-keys C-l "mimicd -" Tab
 	for _ in $(seq 100); do
-		tmux -S "$work/tmux" capture-pane -p | sed -nE '/^--/ s/ --( .*)?$//p' | tr -s ' ' '\n' | grep -- - | grep -vx -- -- | sort >"$work/output"
+		tmux -S "$terminal" capture-pane -p | sed -nE '/^--/ s/ --( .*)?$//p' | tr -s ' ' '\n' | grep -- - | grep -vx -- -- | sort >"$work/output"
 		cmp -s "$work/options-of-mimicd" "$work/output" && status=0 && break
 		sleep 0.05
 	done
-	tmux -S "$work/tmux" kill-server
+	tmux -S "$terminal" kill-server
 	return $status
 }
 
