@@ -149,18 +149,13 @@ static void run_program(struct kill_case *one, const struct kill_setup *setup, c
 		add_reason(one, "the program ended with status %d\n", status);
 }
 
-/* Also when the case is stopped. A daemon whose supervisor is killed gets a SIGTERM. */
-static void end_supervisor(struct kill_case *one, pid_t pid)
+/* Its status. Also when the case is stopped. A daemon whose supervisor is killed gets a SIGTERM. */
+static int end_supervisor(struct kill_case *one, pid_t pid)
 {
-	int status;
-
 	kill(pid, SIGTERM);
 	if (!wait_for(one, -1, has_daemon_ended, END_MS, "the supervisor did not end"))
 		kill(pid, SIGKILL);
-	status = status_number(wait_for_child(pid));
-	/* The last places are behind SIGTERM, which ends both. */
-	if (status && !(one->place && one->log.text && strstr(one->log.text, ": stopping")))
-		add_reason(one, "the supervisor ended with status %d\n", status);
+	return status_number(wait_for_child(pid));
 }
 
 /* --- the verdict ---------------------------------------------------------------------------- */
@@ -204,6 +199,16 @@ static void judge_log(struct kill_case *one)
 	free(text);
 }
 
+/* The last places are behind SIGTERM: a supervisor that was told to end says nothing of the end of
+ * its daemon, and ends as that does. */
+static void judge_end(struct kill_case *one, int status)
+{
+	const unsigned int kills = !!one->place + !!one->successor_place;
+
+	if (status && !(status == 128 + SIGKILL && one->kills < kills))
+		add_reason(one, "the supervisor ended with status %d\n", status);
+}
+
 static void judge_output(struct kill_case *one, const struct kill_case *undisturbed)
 {
 	const struct kill_stream *expected = &undisturbed->output;
@@ -239,7 +244,7 @@ void kill_case_run(struct kill_case *one, const struct kill_setup *setup, const 
 {
 	char folder[PATH_MAX], socket[PATH_MAX + 8];
 	pid_t supervisor;
-	int error;
+	int error, status;
 
 	one->log = one->output = one->errors = (struct kill_stream)KILL_NO_STREAM;
 	snprintf(folder, sizeof(folder), "%s/%lu-%lu", setup->folder, one->place, one->successor_place);
@@ -254,8 +259,9 @@ void kill_case_run(struct kill_case *one, const struct kill_setup *setup, const 
 	} else {
 		if (wait_for(one, setup->stop, is_serving, START_MS, "no daemon served"))
 			run_program(one, setup, socket);
-		end_supervisor(one, supervisor);
+		status = end_supervisor(one, supervisor);
 		judge_log(one);
+		judge_end(one, status);
 		if (undisturbed)
 			judge_output(one, undisturbed);
 	}
