@@ -30,6 +30,7 @@ static void after_fork_in_parent(void)
 static void after_fork_in_child(void)
 {
 	mimic_preload_patch_after_fork();
+	mimic_preload_patch_count_anew();
 	mimic_preload_accesses_after_fork();
 	mimic_preload_files_after_fork();
 	mimic_preload_mappings_after_fork();

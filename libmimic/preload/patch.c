@@ -83,6 +83,7 @@ static enum patch_refusal look_at(struct patch_site *site)
 
 	if (!available)
 		return refusal;
+	site->looked_at = (uint8_t)available;
 	if (mimic_decode(original, available, &site->target.instruction))
 		return PATCH_TEXT_DIFFERS;
 	if (!mimic_preload_patch_is_as_known(address, original, available))
@@ -97,7 +98,7 @@ static enum patch_refusal look_at(struct patch_site *site)
 }
 
 /* A child by vfork() or the like shares the text with its parent, and no lock tells them apart. */
-static bool is_own_process(void)
+bool mimic_preload_patch_is_own_process(void)
 {
 	return mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) == process;
 }
@@ -124,7 +125,7 @@ static void consider(uintptr_t rip, uintptr_t address)
 
 	if (!site)
 		site = mimic_preload_patch_add(rip);
-	if (!site || mimic_preload_patch_is_in_text(site) || !is_own_process())
+	if (!site || mimic_preload_patch_is_in_text(site) || !mimic_preload_patch_is_own_process())
 		return;
 	/* A trampoline of text that was here before. */
 	atomic_store(&site->installed, false);
@@ -404,6 +405,19 @@ void mimic_preload_patch_stop(void)
 uint64_t mimic_preload_patch_other_traps(void)
 {
 	return atomic_load(&other_traps);
+}
+
+void mimic_preload_patch_count_anew(void)
+{
+	unsigned int i;
+
+	atomic_store(&other_traps, 0);
+	for (i = 0; i < mimic_preload_patch_count(); i++) {
+		struct patch_site *site = mimic_preload_patch_site(i);
+
+		atomic_store(&site->traps, 0);
+		atomic_store(&site->calls, 0);
+	}
 }
 
 void mimic_preload_patch_refuse(void)

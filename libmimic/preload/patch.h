@@ -37,6 +37,7 @@ struct patch_site {
 	bool is_moved; /* it has not trapped: its bytes are needed for the jump before it */
 	bool is_lost; /* it had a trampoline, where the program has mapped memory since: another site stands for it next */
 	uint8_t tries; /* refusals that may be over the next time */
+	uint8_t looked_at; /* bytes of the text that were just compared with the file's; 0: none were */
 	atomic_bool installed; /* its jump stands in the text */
 	uintptr_t place; /* of the trampoline */
 	struct patch_window window;
@@ -81,6 +82,10 @@ void mimic_preload_patch_before_fork(void);
 void mimic_preload_patch_after_fork(void);
 /* Of instructions that are in no table: traps that came while another thread replaced an instruction. */
 uint64_t mimic_preload_patch_other_traps(void);
+/* Is this the process of the table of sites, and no child by vfork() or the like, which shares it? */
+bool mimic_preload_patch_is_own_process(void);
+/* A child counts its own accesses. */
+void mimic_preload_patch_count_anew(void);
 /* Are the trampolines' accesses counted? */
 extern bool mimic_preload_patch_counts;
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* `mimic run --stat`: at the end, the instructions that trapped, and whether they were replaced. */
+/*
+ * `mimic run --stat`: at the end, the instructions that trapped, and whether they were replaced. A program that dies
+ * of a signal, or ends by a system call of its own, says nothing.
+ */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "libmimic/preload/patch.h"
 #include "libmimic/preload/preload.h"
@@ -28,6 +32,12 @@ struct totals {
 	uint64_t ways[PATCH_WAYS], moved;
 };
 
+/* It has trapped before the fork, and was not executed since. */
+static bool is_of_parent(const struct patch_site *site)
+{
+	return !site->is_moved && !atomic_load(&site->traps) && !atomic_load(&site->calls);
+}
+
 static void add_totals(struct totals *totals)
 {
 	unsigned int i;
@@ -38,7 +48,7 @@ static void add_totals(struct totals *totals)
 
 		totals->traps += atomic_load(&site->traps);
 		totals->calls += atomic_load(&site->calls);
-		if (!mimic_preload_patch_is_latest(site))
+		if (!mimic_preload_patch_is_latest(site) || is_of_parent(site))
 			continue;
 		if (site->is_moved) {
 			totals->moved += atomic_load(&site->installed);
@@ -122,13 +132,16 @@ static void add_place(struct text *text, uintptr_t address)
 	add_count(text, ":", (uint64_t)place.line, "");
 }
 
-static void write_trapping(const struct patch_site *site)
+static void write_trapping(const struct patch_site *site, bool has_names)
 {
 	struct text text;
 
 	mimic_preload_text_start(&text);
 	mimic_preload_text_add(&text, "not patched: ");
-	add_place(&text, site->target.address);
+	if (has_names)
+		add_place(&text, site->target.address);
+	else
+		mimic_preload_text_add_hex(&text, site->target.address);
 	add_count(&text, ", ", atomic_load(&site->traps), " traps: ");
 	mimic_preload_text_add(&text, reasons[site->refusal]);
 	mimic_preload_text_write_line(&text);
@@ -138,7 +151,8 @@ static bool is_trapping(unsigned int number)
 {
 	const struct patch_site *site = mimic_preload_patch_site(number);
 
-	return !site->is_moved && mimic_preload_patch_is_latest(site) && !atomic_load(&site->installed);
+	return !site->is_moved && mimic_preload_patch_is_latest(site) && !atomic_load(&site->installed) &&
+	       !is_of_parent(site);
 }
 
 /* Under the program's filter of system calls nothing is loaded, which takes any number of them. */
@@ -154,7 +168,7 @@ static void open_lines(void)
 	mimic_preload_text_write_line(&text);
 }
 
-static void write_all_trapping(void)
+static void write_all_trapping(bool has_names)
 {
 	unsigned int count = mimic_preload_patch_count();
 	bool has_begun = false;
@@ -163,38 +177,91 @@ static void write_all_trapping(void)
 	for (i = 0; i < count; i++) {
 		if (!is_trapping(i))
 			continue;
-		if (!has_begun)
+		if (!has_begun && has_names)
 			open_lines();
 		has_begun = true;
-		write_trapping(mimic_preload_patch_site(i));
+		write_trapping(mimic_preload_patch_site(i), has_names);
 	}
-	mimic_preload_lines_close();
+	if (has_names)
+		mimic_preload_lines_close();
 }
 
-__attribute__((destructor)) static void report(void)
+static void write_that_none_is(void)
 {
-	struct totals totals = { 0 };
 	struct text text;
 
-	if (!mimic_preload_patch_counts)
+	mimic_preload_text_start(&text);
+	mimic_preload_text_add(&text,
+			       mimic_preload_patch_is_wanted()
+				       ? "no instruction is patched: the processor or the kernel lacks a needed feature"
+				       : "no instruction is patched, as was asked for");
+	mimic_preload_text_write_line(&text);
+}
+
+static void write_vectors(void)
+{
+	struct text text;
+
+	if (mimic_vectors_are_safe())
+		return;
+	mimic_preload_text_start(&text);
+	mimic_preload_text_add(&text, "each access keeps all vector registers, which takes longer: clock_gettime() is not the C library's");
+	mimic_preload_text_write_line(&text);
+}
+
+/* Once: a destructor may end the program by _exit(). */
+static void report(bool has_names)
+{
+	static atomic_flag is_done = ATOMIC_FLAG_INIT;
+	struct totals totals = { 0 };
+
+	if (!mimic_preload_patch_counts || atomic_flag_test_and_set(&is_done))
 		return;
 	if (!mimic_preload_patch_is_on()) {
-		mimic_preload_text_start(&text);
-		mimic_preload_text_add(
-			&text,
-			mimic_preload_patch_is_wanted()
-				? "no instruction is patched: the processor or the kernel lacks a needed feature"
-				: "no instruction is patched, as was asked for");
-		mimic_preload_text_write_line(&text);
+		write_that_none_is();
 		return;
 	}
 	add_totals(&totals);
 	write_totals(&totals);
 	write_end(mimic_preload_patch_end());
-	if (!mimic_vectors_are_safe()) {
-		mimic_preload_text_start(&text);
-		mimic_preload_text_add(&text, "each access keeps all vector registers, which takes longer: clock_gettime() is not the C library's");
-		mimic_preload_text_write_line(&text);
-	}
-	write_all_trapping();
+	write_vectors();
+	write_all_trapping(has_names);
+}
+
+__attribute__((destructor)) static void report_at_exit(void)
+{
+	report(true);
+}
+
+/* --- an end without exit handlers ------------------------------------------------- */
+
+static void (*next_exit)(int status); /* a sanitizer's, or the C library's */
+
+__attribute__((constructor)) static void find_next_exit(void)
+{
+	next_exit = (void (*)(int))dlsym(RTLD_NEXT, "_exit");
+}
+
+/*
+ * Maybe in a handler of a signal that came while a lock of the C library was held: names of functions and lines take
+ * such locks, so there are none. A child by vfork() leaves the report to its parent.
+ */
+static __attribute__((noreturn)) void end_at_once(int status)
+{
+	if (mimic_preload_patch_counts && mimic_preload_patch_is_own_process())
+		report(false);
+	if (next_exit)
+		next_exit(status);
+	for (;;)
+		mimic_raw_syscall(SYS_exit_group, status, 0, 0, 0, 0, 0);
+}
+
+EXPORT void _exit(int status)
+{
+	end_at_once(status);
+}
+
+EXPORT void _Exit(int status)
+{
+	end_at_once(status);
 }

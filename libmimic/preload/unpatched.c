@@ -42,6 +42,10 @@ void mimic_preload_patch_after_fork(void)
 {
 }
 
+void mimic_preload_patch_count_anew(void)
+{
+}
+
 /* Asked only where instructions are replaced. */
 int mimic_preload_code_synchronize(void)
 {

@@ -76,6 +76,10 @@ for way in embedded daemon; do
 	result $? "$way: any_byte_around_an_access_may_be_jumped_to_at_the_end_of_a_page_too"
 	run "$programs/cancelled" && calls 500
 	result $? "$way: a_thread_that_is_cancelled_in_an_access_leaves_its_stack_to_its_cleanup_handlers"
+	run "$programs/leaves"
+	[ $? = 6 ] && [ "$(grep -c ' 1 instructions trapped; ' "$work/errors")" = 2 ] &&
+		grep -q 'accesses: 0 by traps, 3 by calls' "$work/errors" && grep -q 'accesses: 1 by traps, 11 by calls' "$work/errors"
+	result $? "$way: stat_has_the_accesses_of_each_process_also_if_it_ends_by_exit_without_handlers"
 done
 transport=(--transport embedded)
 # It may change registers that we do not keep.
