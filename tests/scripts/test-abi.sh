@@ -47,6 +47,7 @@ done
 export LC_ALL=C
 
 if [ "${2:-}" = --update ]; then
+	command -v abidw >/dev/null || { echo "test-abi.sh: --update takes abidw (Debian's package abigail-tools)" >&2; exit 2; }
 	exported_symbols >tests/abi/symbols
 	for library in $libraries; do
 		describe $library >tests/abi/lib$library.abi
