@@ -28,17 +28,23 @@ bool mimic_preload_patch_is_in_text(const struct patch_site *site)
 
 bool mimic_preload_patch_is_as_known(uintptr_t address, const uint8_t *original, size_t count)
 {
-	const volatile uint8_t *text = (const volatile uint8_t *)address;
-	size_t i;
+	uint8_t expected[PATCH_LOOKED_AT];
+	uintptr_t at;
 
-	for (i = 0; i < count; i++) {
-		const struct patch_site *site = mimic_preload_patch_over(address + i);
-		uint8_t expected = site ? site->jump[address + i - site->target.address] : original[i];
+	if (count > sizeof(expected))
+		return false;
+	memcpy(expected, original, count);
+	for (at = address - (PATCH_JUMP_MAX - 1); at < address + count; at++) {
+		const struct patch_site *site = mimic_preload_patch_find(at);
+		unsigned int i;
 
-		if (text[i] != expected)
-			return false;
+		if (!site || !atomic_load(&site->installed))
+			continue;
+		for (i = 0; i < site->window.changed; i++)
+			if (at + i - address < count)
+				expected[at + i - address] = site->jump[i];
 	}
-	return true;
+	return !memcmp((const void *)address, expected, count);
 }
 
 /* A debugger's breakpoints would change bytes that a jump borrows. Checked once. */
@@ -106,9 +112,10 @@ static unsigned int windows_of(const struct patch_site *site, struct patch_windo
 {
 	uint8_t original[PATCH_LOOKED_AT], text[PATCH_LOOKED_AT];
 	enum patch_refusal refusal;
-	size_t available =
-		mimic_preload_code_original(site->target.address, original, sizeof(original), &refusal);
+	size_t available = site->looked_at;
 
+	if (!available)
+		available = mimic_preload_code_original(site->target.address, original, sizeof(original), &refusal);
 	memcpy(text, (const void *)site->target.address, available);
 	return mimic_preload_patch_windows(site->target.address, text, available,
 					   site->target.instruction.length, windows);
@@ -320,4 +327,5 @@ static bool patch_with_chain(struct patch_site *site, bool may_move)
 void mimic_preload_patch_install(struct patch_site *site)
 {
 	patch_with_chain(site, true);
+	site->looked_at = 0;
 }

@@ -332,15 +332,66 @@ static void put(uintptr_t address, const uint8_t *bytes, size_t count)
 		text[i] = bytes[i];
 }
 
-int mimic_preload_code_write(uintptr_t address, const uint8_t *bytes, size_t count)
+/* Do all bytes lie in one aligned word? Its store is one for every thread that fetches instructions. */
+static bool is_in_word(uintptr_t address, size_t count)
 {
-	static const uint8_t stop = PATCH_STOP_BYTE;
+	return address % sizeof(uint64_t) + count <= sizeof(uint64_t);
+}
+
+static void put_in_word(uintptr_t address, const uint8_t *bytes, size_t count)
+{
+	uint64_t *place = (uint64_t *)(address & ~(sizeof(uint64_t) - 1));
+	uint64_t word = __atomic_load_n(place, __ATOMIC_RELAXED);
+
+	memcpy((uint8_t *)&word + address % sizeof(word), bytes, count);
+	__atomic_store_n(place, word, __ATOMIC_RELAXED);
+}
+
+/* 0 or -errno: nothing was changed. */
+static int write_in_word(uintptr_t address, const uint8_t *bytes, size_t count)
+{
+	uint8_t old[sizeof(uint64_t)];
 	int error;
 
-	/* Asked once before: afterwards nothing may fail. */
+	memcpy(old, (const void *)address, count);
+	put_in_word(address, bytes, count);
 	error = mimic_preload_code_synchronize();
-	if (!error)
-		error = set_rights(address, count, PROT_READ | PROT_WRITE | PROT_EXEC);
+	if (error)
+		put_in_word(address, old, count);
+	return error;
+}
+
+/*
+ * A thread that comes to the instruction from the first step on faults, and comes again. After the first
+ * barrier none stands in the old one; so no thread executes the bytes behind the first. 0 or -errno: nothing was
+ * changed; behind the first barrier nothing fails.
+ */
+static int write_in_steps(uintptr_t address, const uint8_t *bytes, size_t count)
+{
+	static const uint8_t stop = PATCH_STOP_BYTE;
+	uint8_t old = *(const uint8_t *)address;
+	int error;
+
+	put(address, &stop, 1);
+	error = mimic_preload_code_synchronize();
+	if (error) {
+		put(address, &old, 1);
+		return error;
+	}
+	put(address + 1, bytes + 1, count - 1);
+	mimic_preload_code_synchronize();
+	put(address, bytes, 1);
+	mimic_preload_code_synchronize();
+	return 0;
+}
+
+int mimic_preload_code_write(uintptr_t address, const uint8_t *bytes, size_t count)
+{
+	int error;
+
+	if (atomic_load(&is_stopped))
+		return -EPERM;
+	error = set_rights(address, count, PROT_READ | PROT_WRITE | PROT_EXEC);
 	if (error)
 		return error;
 	memcpy(writing.bytes, bytes, count);
@@ -348,20 +399,14 @@ int mimic_preload_code_write(uintptr_t address, const uint8_t *bytes, size_t cou
 	atomic_store(&writing.process, mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0));
 	atomic_store(&writing.address, address);
 	atomic_fetch_add(&writing.sequence, 1);
-	/*
-	 * A thread that comes to the instruction from now on faults, and comes again. After the
-	 * barrier none stands in the old one; so no thread executes the bytes behind the first.
-	 */
-	put(address, &stop, 1);
-	mimic_preload_code_synchronize();
-	put(address + 1, bytes + 1, count - 1);
-	mimic_preload_code_synchronize();
-	put(address, bytes, 1);
+	if (is_in_word(address, count))
+		error = write_in_word(address, bytes, count);
+	else
+		error = write_in_steps(address, bytes, count);
 	atomic_fetch_add(&writing.sequence, 1);
 	atomic_store(&writing.address, 0);
-	mimic_preload_code_synchronize();
 	set_rights(address, count, PROT_READ | PROT_EXEC);
-	return 0;
+	return error;
 }
 
 /* In a child whose parent had begun when it forked by no function that we know of. */
