@@ -6,20 +6,8 @@
 
 /* --- looking a register up ------------------------------------------------------------ */
 
-/* The row at this offset, which is of index 0. */
-static const struct mimic_register *find_first(const struct mimic_register_block *block, uint32_t offset)
-{
-	const struct mimic_register *row;
-
-	if (offset >> block->shift >= block->count)
-		return NULL;
-	row = &block->rows[offset >> block->shift];
-	return row->name && row->offset == offset ? row : NULL;
-}
-
-/* A row whose registers of other indices have offsets that index no row, or another register's. */
-static const struct mimic_register *find_indexed(const struct mimic_register_block *block, uint32_t offset,
-						 unsigned int *index)
+const struct mimic_register *mimic_register_search(const struct mimic_register_block *block, uint32_t offset,
+						   unsigned int *index)
 {
 	for (size_t i = 0; i < block->count; i++) {
 		const struct mimic_register *row = &block->rows[i];
@@ -31,30 +19,6 @@ static const struct mimic_register *find_indexed(const struct mimic_register_blo
 			return row;
 	}
 	return NULL;
-}
-
-const struct mimic_register *mimic_register_at(const struct mimic_register_block *block, unsigned int page,
-					       uint32_t offset, struct mimic_register_place *place)
-{
-	uint32_t within = offset % block->size & ~block->ignored;
-	const struct mimic_register *row;
-	unsigned int index = 0;
-
-	if (offset / block->size >= block->units)
-		return NULL;
-	if (block->index_shift) {
-		index = within >> block->index_shift;
-		row = find_first(block, within & ((1u << block->index_shift) - 1));
-		if (row && index && index >= row->count)
-			row = NULL;
-	} else {
-		row = find_first(block, within);
-		if (!row)
-			row = find_indexed(block, within, &index);
-	}
-	if (row)
-		*place = (struct mimic_register_place){ page * block->units + offset / block->size, index };
-	return row;
 }
 
 static bool block_has(const struct mimic_register_block *block, const struct mimic_access *access)

@@ -126,12 +126,56 @@ struct mimic_register_block {
 #define MIMIC_REGISTER_STORE_RW(block, NAME) block##_store_##NAME
 #define MIMIC_REGISTER_STORE_W(block, NAME) block##_store_##NAME
 
+/* The row of an offset of a unit that indexes no row, or another register's; NULL: there is none. For mimic_register_at(). */
+const struct mimic_register *mimic_register_search(const struct mimic_register_block *block, uint32_t offset,
+						   unsigned int *index);
+
+/* The row at this offset of a unit, which is of index 0. */
+static inline const struct mimic_register *mimic_register_first(const struct mimic_register_block *block,
+								uint32_t offset)
+{
+	const struct mimic_register *row;
+
+	if (offset >> block->shift >= block->count)
+		return NULL;
+	row = &block->rows[offset >> block->shift];
+	return row->name && row->offset == offset ? row : NULL;
+}
+
 /*
  * The row of this offset on a page of the block, of any access; NULL: there is none.
- * `page` counts from block->page on. *place is filled in only if there is a row.
+ * `page` counts from block->page on. *place is filled in only if there is a row. Inline, as each access of a device
+ * comes here: the place stays in a processor's register, and the first unit needs no division.
  */
-const struct mimic_register *mimic_register_at(const struct mimic_register_block *block, unsigned int page,
-					       uint32_t offset, struct mimic_register_place *place);
+static inline const struct mimic_register *mimic_register_at(const struct mimic_register_block *block,
+							     unsigned int page, uint32_t offset,
+							     struct mimic_register_place *place)
+{
+	unsigned int unit = offset < block->size ? 0 : offset / block->size;
+	uint32_t within = (offset - unit * block->size) & ~block->ignored;
+	const struct mimic_register *row;
+	unsigned int index = 0;
+
+	if (unit >= block->units)
+		return NULL;
+	if (block->index_shift) {
+		index = within >> block->index_shift;
+		row = mimic_register_first(block, within & ((1u << block->index_shift) - 1));
+		if (row && index && index >= row->count)
+			row = NULL;
+	} else {
+		row = mimic_register_first(block, within);
+		if (!row) {
+			unsigned int other = 0;	/* whose address is taken: `index` stays in a processor's register */
+
+			row = mimic_register_search(block, within, &other);
+			index = other;
+		}
+	}
+	if (row)
+		*place = (struct mimic_register_place){ page * block->units + unit, index };
+	return row;
+}
 
 /* The block's folder "registers" in the state of a device: all that can be loaded. */
 void mimic_state_registers(const struct mimic_state_visitor *visitor,
