@@ -27,7 +27,9 @@
 #define ROUNDS_PER_CLOCK 16
 #define ROUNDS_PER_YIELD 64
 /* Between two empty rounds: looks at the lanes, which most commands come by. */
-#define LOOKS_PER_ROUND 4
+#define LOOKS_PER_ROUND 32
+/* A pause takes 20 to 80 ns, in which no command is seen. */
+#define LOOKS_PER_PAUSE 8
 /* Without work, while a client needs our CPU: some 20 microseconds if nobody else runs. */
 #define CROWDED_ROUNDS 16
 
@@ -140,8 +142,10 @@ static bool serve_lanes(void *context)
 		}
 		if (mimicd_jobs_need_cpus(&engine->jobs))
 			return true;
-		for (unsigned int looks = 0; looks < LOOKS_PER_ROUND && !mimicd_shard_has_work(shard); looks++)
-			mimic_pause_cpu();
+		for (unsigned int looks = 1; looks <= LOOKS_PER_ROUND && !mimicd_shard_has_work(shard); looks++) {
+			if (looks % LOOKS_PER_PAUSE == 0)
+				mimic_pause_cpu();
+		}
 		if (idle % ROUNDS_PER_CLOCK)
 			continue;
 		/* A client may have been moved to our CPU. */
