@@ -1,4 +1,4 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# In the guest: kill.sh with 200 kills, or $KILLS (make soak-kill-kernel). TEST_SECONDS=900
-KILLS=${KILLS:-200} exec "$(dirname "$0")/kill.sh" "$@"
+# In the guest: kill.sh with 200 kills, or $KILLS, of each kind of daemon (make soak-kill-kernel). TEST_SECONDS=900
+KILLS=${KILLS:-200} THREADED_KILLS=${THREADED_KILLS:-${KILLS:-200}} exec "$(dirname "$0")/kill.sh" "$@"

@@ -3,7 +3,7 @@
 # In the guest: mimicd is killed, and then upgraded, under load of programs that have all devices through the kernel.
 # KTAP. It takes longer where the host does other things: TEST_SECONDS=400
 #
-#   kill.sh [TOP]      TOP: where bin, lib and tests lie; default /mimic. KILLS=N: so many (40); UPGRADES=N (20)
+#   kill.sh [TOP]      TOP: where bin, lib and tests lie; default /mimic. KILLS=N: so many (40); THREADED_KILLS=N (20); UPGRADES=N (20)
 #
 # The modules are loaded; no mimicd runs.
 top=${1:-/mimic}
@@ -25,6 +25,9 @@ show() {
 echo "KTAP version 1"
 passes "programs_of_the_kernel_go_on_when_mimicd_is_killed" \
 	"$soak" "$top/bin/mimicd" --kernel --kills "${KILLS:-40}" --calm 40 --limit $limit
+show
+passes "programs_of_the_kernel_go_on_when_mimicd_with_two_threads_is_killed" \
+	"$soak" "$top/bin/mimicd" --kernel --kills "${THREADED_KILLS:-20}" --threads 2 --limit $limit
 show
 passes "programs_of_the_kernel_go_on_when_mimicd_is_upgraded" \
 	"$soak" "$top/bin/mimicd" --kernel --upgrade --kills "${UPGRADES:-20}" --limit $limit
