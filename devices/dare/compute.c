@@ -166,18 +166,19 @@ void dare_mpu_compute_end(struct dare *d)
 	mimic_float_mode_end(d->float_mode);
 }
 
-void dare_mpu_compute_mma(struct dare *d, struct dare_context *c, const struct queue_entry *entry,
-			  enum element_kind kind, unsigned int count_k)
+void dare_mpu_compute_mma(struct dare *d, struct dare_context *c, unsigned int md, unsigned int ms1,
+			  unsigned int ms2, enum element_kind kind)
 {
+	static const uint8_t shift[ELEMENT_KINDS] = { [ELEMENT_FP32] = 2, [ELEMENT_BF16] = 1, [ELEMENT_INT8] = 0 };
 	unsigned int rows = c->csr[DARE_CSR_MATRIX_M], columns = c->csr[DARE_CSR_MATRIX_N];
-	uint8_t (*md)[DARE_ROW_BYTES] = matrix_of(d, c, entry->md);
+	uint8_t (*sums)[DARE_ROW_BYTES] = matrix_of(d, c, md);
 	const struct turned *b;
 
 	/* (The other thing that changes here, turned registers, is made anew when a state is restored.) */
-	mimic_changes(md, DARE_REGISTER_BYTES);
-	b = turned_source(d, c, entry->ms2, kind);
+	mimic_changes(sums, DARE_REGISTER_BYTES);
+	b = turned_source(d, c, ms2, kind);
 	begin_floats(d);
-	d->kernels->multiply[kind](md, matrix_of(d, c, entry->ms1), b, rows, count_k);
-	clear_outside(md, rows, columns);
-	dare_mpu_compute_forget(d, c, entry->md);
+	d->kernels->multiply[kind](sums, matrix_of(d, c, ms1), b, rows, c->csr[DARE_CSR_MATRIX_K] >> shift[kind]);
+	clear_outside(sums, rows, columns);
+	dare_mpu_compute_forget(d, c, md);
 }

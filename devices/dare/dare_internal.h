@@ -6,9 +6,12 @@
  *   context.c  registers of a context
  *   parked.c   accesses that wait
  *   queue.c    the instruction queue: dispatch, STREAM, dependencies, completion, errors
+ *   direct.c   instructions that are never in the queue
+ *   decoded.c  words that were decoded before
  *   execute.c  one instruction
  *   watch.c    tells virtual time of it
  *   memory.c   tiles to memory requests, TLB, page faults
+ *   in_page.c  tiles that lie in one page
  *   compute.c  mma: operands, kernels of each kind of processor (compute_kernels.h)
  *   control.c  page 0
  *   observe.c  counters, descriptions, views
@@ -66,6 +69,8 @@ struct decoded {
 	uint8_t is_filled;
 	uint8_t operands;	/* values that follow it in STREAM */
 	uint8_t operation;
+	uint8_t format;		/* enum dare_format; not of an illegal word */
+	uint8_t alignment;	/* bits of an address that must be 0 */
 	uint8_t md;
 	uint8_t ms1;
 	uint8_t ms2;
@@ -280,7 +285,25 @@ void dare_mpu_parked_withdraw(struct dare *d, uint64_t owner);
 /* Every access that waits for this context is answered: stores with 0, fences with `status`. */
 void dare_mpu_parked_release(struct dare *d, struct dare_context *c, uint64_t status);
 
+/* decoded.c */
+__attribute__((cold)) void dare_mpu_decoded_fill(struct decoded *decoded, uint32_t word);
+
+/* Programs repeat a few words, which differ in a few bits: a multiplicative hash spreads them. */
+static inline const struct decoded *dare_mpu_decode(struct dare *d, uint32_t word)
+{
+	struct decoded *decoded = &d->decoded[word * 0x9e3779b1u / (UINT32_MAX / DECODED_MAX + 1)];
+
+	if (__builtin_expect(decoded->word != word || !decoded->is_filled, 0))
+		dare_mpu_decoded_fill(decoded, word);
+	return decoded;
+}
+
+/* direct.c */
+/* Values of STREAM, from the first one of an instruction on. Returns how many of them, of whole instructions. */
+size_t dare_mpu_direct(struct dare *d, struct dare_context *c, const uint64_t *values, size_t count);
+
 /* queue.c */
+extern const uint8_t dare_mpu_counter_of_format[];
 /* One more instruction, which is not executed yet; while there is an error it is dropped. */
 enum step dare_mpu_queue_put(struct dare *d, struct dare_context *c, uint32_t word, uint64_t rs1,
 			     uint64_t rs2);
@@ -300,6 +323,10 @@ void dare_mpu_queue_fail(struct dare_context *c, enum dare_error error, uint64_t
 void dare_mpu_queue_clear_error(struct dare_context *c);
 
 /* execute.c */
+/* false: it fails, and nothing has happened. */
+bool dare_mpu_configure(struct dare_context *c, uint64_t csr, uint64_t value);
+bool dare_mpu_multiply(struct dare *d, struct dare_context *c, unsigned int operation, unsigned int md,
+		       unsigned int ms1, unsigned int ms2);
 enum result dare_mpu_execute(struct dare *d, struct dare_context *c, struct queue_entry *entry);
 
 /* watch.c */
@@ -313,18 +340,46 @@ enum result dare_mpu_memory_execute(struct dare *d, struct dare_context *c, stru
 /* The page that the head waits for is bad. */
 void dare_mpu_memory_fail(struct dare *d, struct dare_context *c);
 
+/* in_page.c */
+/* false: the tile is not in one page, or that is not there; nothing has happened. The context has a memory. */
+bool dare_mpu_load_in_page(struct dare *d, struct dare_context *c, unsigned int md, uint64_t address,
+			   uint64_t stride);
+bool dare_mpu_store_in_page(struct dare *d, struct dare_context *c, unsigned int ms, uint64_t address,
+			    uint64_t stride);
+
 /* compute.c */
 extern const struct dare_kernels dare_mpu_kernels_list[];
 extern const size_t dare_mpu_kernels_count;
 /* The fastest that this processor has. */
 const struct dare_kernels *dare_mpu_compute_kernels(void);
-void dare_mpu_compute_mma(struct dare *d, struct dare_context *c, const struct queue_entry *entry,
-			  enum element_kind kind, unsigned int count);
+/* matrixK is a multiple of the element's bytes. */
+void dare_mpu_compute_mma(struct dare *d, struct dare_context *c, unsigned int md, unsigned int ms1,
+			  unsigned int ms2, enum element_kind kind);
 /* A call of the model ends. */
 void dare_mpu_compute_end(struct dare *d);
 /* A register has changed. */
 void dare_mpu_compute_forget(struct dare *d, struct dare_context *c, unsigned int number);
 void dare_mpu_compute_forget_all(struct dare *d);
+
+/* `rows` rows of the free tile have been read: it becomes md, and md the free one. */
+static inline void dare_mpu_loaded(struct dare *d, struct dare_context *c, unsigned int md, unsigned int rows)
+{
+	struct places *places = &d->places[context_number(d, c)];
+	uint8_t tile = places->of[PLACE_FREE];
+
+	clear_rows(c->tile[tile], rows);
+	dare_mpu_compute_forget(d, c, md);
+	places->of[PLACE_FREE] = places->of[md];
+	places->of[md] = tile;
+	count(c, DARE_COUNTER_rows_loaded, rows);
+	count(c, DARE_COUNTER_bytes_loaded, (uint64_t)rows * c->csr[DARE_CSR_MATRIX_K]);
+}
+
+static inline void dare_mpu_stored(struct dare_context *c, unsigned int rows)
+{
+	count(c, DARE_COUNTER_rows_stored, rows);
+	count(c, DARE_COUNTER_bytes_stored, (uint64_t)rows * c->csr[DARE_CSR_MATRIX_K]);
+}
 
 /* control.c */
 void dare_mpu_control_access(struct dare *d, struct mimic_access *access);

@@ -259,18 +259,6 @@ static enum result fault(struct transfer *t)
 	return RESULT_FAILED;
 }
 
-/* md is the free tile, of which rows have been read. */
-static void finish_load(struct dare *d, struct dare_context *c, const struct queue_entry *entry)
-{
-	struct places *places = &d->places[context_number(d, c)];
-	uint8_t tile = places->of[PLACE_FREE];
-
-	clear_rows(c->tile[tile], entry->rows);
-	dare_mpu_compute_forget(d, c, entry->md);
-	places->of[PLACE_FREE] = places->of[entry->md];
-	places->of[entry->md] = tile;
-}
-
 /* Of an indexed instruction the address is the first row's. */
 static void trace_transfer(const struct transfer *t)
 {
@@ -288,14 +276,10 @@ static void trace_transfer(const struct transfer *t)
 
 static void finish(const struct transfer *t)
 {
-	struct dare_context *c = t->c;
-	unsigned int rows = t->entry->rows;
-
-	if (!t->writes)
-		finish_load(t->d, c, t->entry);
-	count(c, t->writes ? DARE_COUNTER_rows_stored : DARE_COUNTER_rows_loaded, rows);
-	count(c, t->writes ? DARE_COUNTER_bytes_stored : DARE_COUNTER_bytes_loaded,
-	      (uint64_t)rows * t->width);
+	if (t->writes)
+		dare_mpu_stored(t->c, t->entry->rows);
+	else
+		dare_mpu_loaded(t->d, t->c, t->entry->md, t->entry->rows);
 	trace_transfer(t);
 }
 
@@ -316,56 +300,16 @@ static enum result finish_requests(struct transfer *t)
 	return RESULT_COMPLETE;
 }
 
-static void count_translations(struct transfer *t, bool is_hit, uint64_t page, uint64_t frame,
-			       unsigned int rows)
+static bool move_in_page(const struct transfer *t)
 {
-	if (!is_hit) {
-		count(t->c, DARE_COUNTER_tlb_misses, 1);
-		MIMIC_TRACE(&t->d->model.trace, tlb_miss, 0ull, context_number(t->d, t->c), t->entry->rs1, 0u,
-			    0ull, 1ull);
-		mimic_tlb_fill(&t->c->tlb, page, frame, MIMIC_TLB_PAGE_SHIFT);
-	}
-	count(t->c, DARE_COUNTER_tlb_hits, rows - !is_hit);
-}
+	struct queue_entry *entry = t->entry;
 
-/*
- * Most tiles lie in one page: then their rows move at once, and nothing has to be
- * kept of them. false: nothing has happened that cannot happen again, and the
- * requests find the page that is missing.
- */
-static bool move_at_once(struct transfer *t)
-{
-	const struct queue_entry *entry = t->entry;
-	unsigned int rows = t->c->csr[DARE_CSR_MATRIX_M];
-	uint64_t physical[DARE_ROWS], last = entry->rs1 + (rows - 1) * entry->rs2;
-	uint64_t low = entry->rs1 < last ? entry->rs1 : last, page = low & ~(uint64_t)(PAGE_BYTES - 1);
-	uint64_t frame = page;
-	int translation;
-	long moved;
-
-	if ((entry->rs1 ^ last) >= PAGE_BYTES ||
-	    (entry->rs1 + last - low) % PAGE_BYTES + t->width > PAGE_BYTES ||
-	    entry->rs2 + PAGE_BYTES > 2 * PAGE_BYTES)
+	if (is_indexed(entry))
 		return false;
-	translation = mimic_tlb_find(&t->c->tlb, low);
-	if (translation >= 0)
-		physical[0] = mimic_tlb_physical(&t->c->tlb, translation, entry->rs1);
-	else if (t->memory->walk && t->memory->walk(t->memory->context, page, &frame))
-		return false;
-	else
-		physical[0] = frame + entry->rs1 % PAGE_BYTES;
-	/* All 16 without a branch; those beyond `rows` are not used. */
-	_Pragma("GCC unroll 16")
-	for (unsigned int row = 1; row < DARE_ROWS; row++)
-		physical[row] = physical[row - 1] + entry->rs2;
+	entry->rows = (uint8_t)t->c->csr[DARE_CSR_MATRIX_M];
 	if (t->writes)
-		moved = t->memory->write_rows(t->memory->context, physical, rows, t->width, t->rows);
-	else
-		moved = t->memory->read_rows(t->memory->context, physical, rows, t->width, t->rows);
-	if (moved != (long)rows)
-		return false;
-	count_translations(t, translation >= 0, page, frame, rows);
-	return true;
+		return dare_mpu_store_in_page(t->d, t->c, entry->ms2, entry->rs1, entry->rs2);
+	return dare_mpu_load_in_page(t->d, t->c, entry->md, entry->rs1, entry->rs2);
 }
 
 enum result dare_mpu_memory_execute(struct dare *d, struct dare_context *c, struct queue_entry *entry)
@@ -378,21 +322,20 @@ enum result dare_mpu_memory_execute(struct dare *d, struct dare_context *c, stru
 	enum result result;
 	unsigned int end;
 
-	t.rows = matrix_of(d, c, t.writes ? entry->ms2 : PLACE_FREE);
-	/* It may have been a register since the daemon's step began, and the port's writes are not seen. */
-	if (!t.writes)
-		mimic_changes(t.rows, DARE_REGISTER_BYTES);
 	if (!entry->started) {
 		result = begin(c, entry, t.memory != NULL);
 		if (result != RESULT_COMPLETE)
 			return result;
-		if (!is_indexed(entry) && move_at_once(&t)) {
-			entry->rows = (uint8_t)c->csr[DARE_CSR_MATRIX_M];
-			finish(&t);
+		if (move_in_page(&t)) {
+			trace_transfer(&t);
 			return RESULT_COMPLETE;
 		}
 		make_requests(d, c, entry);
 	}
+	t.rows = matrix_of(d, c, t.writes ? entry->ms2 : PLACE_FREE);
+	/* It may have been a register since the daemon's step began, and the port's writes are not seen. */
+	if (!t.writes)
+		mimic_changes(t.rows, DARE_REGISTER_BYTES);
 	while (c->request_next < c->request_count) {
 		end = translate_all(&t);
 		if (move_until(&t, end) && end == c->request_count)

@@ -18,60 +18,6 @@ bool dare_mpu_queue_is_full(const struct dare *d, const struct dare_context *c)
 	return c->queue_level >= d->config.queue_entries;
 }
 
-/* Which matrix registers an instruction reads and writes. mma adds to md, so it reads it. */
-static void find_registers(struct decoded *decoded, const struct dare_fields *fields)
-{
-	uint8_t md = (uint8_t)(1u << fields->md), ms1 = (uint8_t)(1u << fields->ms1);
-	uint8_t ms2 = (uint8_t)(1u << fields->ms2);
-
-	switch (dare_instructions[fields->operation].format) {
-	case DARE_FORMAT_CONFIGURE:
-		return;
-	case DARE_FORMAT_LOAD:
-		decoded->writes = md;
-		return;
-	case DARE_FORMAT_STORE:
-		decoded->reads = ms2;
-		return;
-	case DARE_FORMAT_MULTIPLY:
-		decoded->reads = ms1 | ms2 | md;
-		decoded->writes = md;
-		return;
-	case DARE_FORMAT_GATHER:
-		decoded->reads = ms1;
-		decoded->writes = md;
-		return;
-	case DARE_FORMAT_SCATTER:
-		decoded->reads = ms1 | ms2;
-		return;
-	}
-}
-
-static __attribute__((noinline, cold)) void fill_decoded(struct decoded *decoded, uint32_t word)
-{
-	struct dare_fields fields;
-
-	*decoded = (struct decoded){ .word = word, .is_filled = 1, .operation = DARE_OPERATION_COUNT };
-	if (dare_decode(word, &fields))
-		return;
-	decoded->operation = (uint8_t)fields.operation;
-	decoded->operands = (uint8_t)dare_operand_count(word);
-	decoded->md = (uint8_t)fields.md;
-	decoded->ms1 = (uint8_t)fields.ms1;
-	decoded->ms2 = (uint8_t)fields.ms2;
-	find_registers(decoded, &fields);
-}
-
-/* Programs repeat a few words, which differ in a few bits: a multiplicative hash spreads them. */
-static inline const struct decoded *decode(struct dare *d, uint32_t word)
-{
-	struct decoded *decoded = &d->decoded[word * 0x9e3779b1u / (UINT32_MAX / DECODED_MAX + 1)];
-
-	if (__builtin_expect(decoded->word != word || !decoded->is_filled, 0))
-		fill_decoded(decoded, word);
-	return decoded;
-}
-
 static void find_dependencies(struct dare *d, struct dare_context *c, struct queue_entry *entry)
 {
 	uint8_t read = 0, written = 0;
@@ -118,7 +64,7 @@ static inline enum step put(struct dare *d, struct dare_context *c, const struct
 enum step dare_mpu_queue_put(struct dare *d, struct dare_context *c, uint32_t word, uint64_t rs1,
 			     uint64_t rs2)
 {
-	return put(d, c, decode(d, word), rs1, rs2);
+	return put(d, c, dare_mpu_decode(d, word), rs1, rs2);
 }
 
 enum step dare_mpu_queue_put_stream(struct dare *d, struct dare_context *c, uint64_t owner, uint64_t value)
@@ -136,7 +82,7 @@ enum step dare_mpu_queue_put_stream(struct dare *d, struct dare_context *c, uint
 			c->stream_missing = 0;
 		return step;
 	}
-	c->stream_missing = decode(d, (uint32_t)value)->operands;
+	c->stream_missing = dare_mpu_decode(d, (uint32_t)value)->operands;
 	if (!c->stream_missing)
 		return dare_mpu_queue_put(d, c, (uint32_t)value, 0, 0);
 	c->stream_word = (uint32_t)value;
@@ -144,7 +90,7 @@ enum step dare_mpu_queue_put_stream(struct dare *d, struct dare_context *c, uint
 	return STEP_DONE;
 }
 
-static const uint8_t counter_of_format[] = {
+const uint8_t dare_mpu_counter_of_format[] = {
 	[DARE_FORMAT_CONFIGURE] = DARE_COUNTER_mcfg,
 	[DARE_FORMAT_LOAD] = DARE_COUNTER_mld,
 	[DARE_FORMAT_STORE] = DARE_COUNTER_mst,
@@ -157,7 +103,7 @@ static void complete(struct dare *d, struct dare_context *c, const struct queue_
 {
 	c->completed++;
 	c->counters[DARE_COUNTER_instructions]++;
-	c->counters[counter_of_format[dare_instructions[entry->operation].format]]++;
+	c->counters[dare_mpu_counter_of_format[dare_instructions[entry->operation].format]]++;
 	c->queue_first = c->queue_first + 1 < d->config.queue_entries ? c->queue_first + 1 : 0;
 	c->queue_level--;
 }
@@ -216,7 +162,7 @@ static inline size_t put_values(struct dare *d, struct dare_context *c, uint64_t
 
 	if (c->stream_missing || dare_mpu_queue_is_full(d, c))
 		return dare_mpu_queue_put_stream(d, c, owner, values[0]) == STEP_DONE;
-	decoded = decode(d, (uint32_t)values[0]);
+	decoded = dare_mpu_decode(d, (uint32_t)values[0]);
 	if (!decoded->operands)
 		return put(d, c, decoded, 0, 0) == STEP_DONE;
 	if (decoded->operands != 2 || n < 3)
@@ -235,6 +181,10 @@ size_t dare_mpu_queue_stream(struct dare *d, struct dare_context *c, uint64_t ow
 	size_t done = 0, taken;
 
 	while (done < n && !d->unfinished && !c->parked_stores) {
+		taken = is_one ? 0 : dare_mpu_direct(d, c, values + done, n - done);
+		done += taken;
+		if (done == n)
+			break;
 		taken = put_values(d, c, owner, values + done, n - done);
 		if (!taken)
 			break;

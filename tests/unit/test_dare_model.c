@@ -205,6 +205,25 @@ static void a_batch_of_stream_stores_is_the_same_as_single_ones(void **state)
 	assert_int_equal(host_load(host, 0, 0x50), 4);
 }
 
+/* Those before it have been executed, those behind it are dropped: as if they had come one by one. */
+static void an_instruction_of_a_batch_that_fails_has_its_position(void **state)
+{
+	const struct mimic_access pattern = { .owner = 1, .page = 1, .offset = 0x18, .size = 8 };
+	static const uint64_t values[] = {
+		W_MCFG, 0, 4, W_MLD(1), A, 128, W_MMA(0, 1, 1), W_MST(1), B + 2, 64, W_MCFG, 0, 5,
+	};
+
+	(void)state;
+	assert_int_equal(host->model->ops->store_many(host->model, &pattern, values, 13, 0), 13);
+	host_assert_error(host, DARE_ERROR_MISALIGNED, W_MST(1), B + 2, 0);
+	assert_int_equal(host_load(host, 0, 0x30), 4);
+	assert_int_equal(host_load(host, 0, 0x48), 4);
+	assert_int_equal(host_load(host, 0, 0x50), 3);
+	assert_int_equal(host_load(host, 0, 0x68), 3);
+	assert_int_equal(host_counter(host, 0, DARE_COUNTER_instructions), 3);
+	assert_int_equal(host_counter(host, 0, DARE_COUNTER_dropped), 1);
+}
+
 /* Values beyond a batch are those of another instruction: they must not be taken. */
 static void an_instruction_may_come_in_two_batches(void **state)
 {
@@ -398,6 +417,7 @@ int main(void)
 		TEST(stream_does_not_touch_the_source_registers),
 		TEST(stream_goes_on_while_an_error_is_pending),
 		TEST(a_batch_of_stream_stores_is_the_same_as_single_ones),
+		TEST(an_instruction_of_a_batch_that_fails_has_its_position),
 		TEST(an_instruction_may_come_in_two_batches),
 		TEST(batches_of_other_registers_work_too),
 		TEST(reset_clears_all_but_counters_and_memory),
