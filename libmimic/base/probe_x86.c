@@ -21,6 +21,7 @@ ROWS(8)
 ROWS(4)
 ROWS(1)
 #undef ROWS
+size_t mimic_probe_read_rows512_ahead(const uint64_t *addresses, size_t count, size_t last, void *rows);
 
 /*
  * In assembly because the fixup must know each instruction that can fault and
@@ -265,6 +266,11 @@ __asm__(
 "	vmovdqu64 %zmm16, 64*\\n(%rcx)\n"
 "	FAULT \\label\\()b, \\fixup\n"
 ".endm\n"
+/* Rows that follow each other are often those of a tile that another one follows: that is fetched meanwhile. */
+".macro READ_512_AHEAD n, label, fixup\n"
+"	READ_512 \\n, \\label, \\fixup\n"
+"	prefetcht0 1024(%r8)\n"
+".endm\n"
 ".macro WRITE_512 n, label, fixup\n"
 "	movq 8*\\n(%rdi,%rax,8), %r8\n"
 "	vmovdqu64 64*\\n(%rcx), %zmm16\n"
@@ -298,6 +304,7 @@ __asm__(
 "END \\name\n"
 ".endm\n"
 "ROWS_512 mimic_probe_read_rows512, READ_512\n"
+"ROWS_512 mimic_probe_read_rows512_ahead, READ_512_AHEAD\n"
 "ROWS_512 mimic_probe_write_rows512, WRITE_512\n"
 
 "ROWS_START mimic_probe_read_rows16\n"
@@ -546,12 +553,20 @@ static bool has_avx512(void)
 	return __builtin_cpu_supports("avx512f");
 }
 
+static size_t read_whole_rows(const uint64_t *addresses, size_t count, void *rows)
+{
+	if (!has_avx512())
+		return mimic_probe_read_rows64(addresses, count, 0, rows);
+	if (count == 16 && addresses[15] - addresses[0] == 15 * 64)
+		return mimic_probe_read_rows512_ahead(addresses, count, 0, rows);
+	return mimic_probe_read_rows512(addresses, count, 0, rows);
+}
+
 size_t mimic_probe_read_rows(const uint64_t *addresses, size_t count, size_t size, void *rows)
 {
 	mimic_vectors_keep();
 	if (size == 64)
-		return has_avx512() ? mimic_probe_read_rows512(addresses, count, 0, rows) :
-				      mimic_probe_read_rows64(addresses, count, 0, rows);
+		return read_whole_rows(addresses, count, rows);
 	if (size >= 16)
 		return mimic_probe_read_rows16(addresses, count, size - 16, rows);
 	if (size >= 8)

@@ -131,6 +131,25 @@ static void the_rows_before_one_that_faults_are_done(void **state)
 	}
 }
 
+/* A whole tile: what follows it is fetched, and may not be there. */
+static void rows_that_follow_each_other_are_read_up_to_the_end_of_memory(void **state)
+{
+	unsigned char rows[ROWS * ROW];
+	uint64_t addresses[ROWS];
+
+	(void)state;
+	fill_memory();
+	for (size_t there = 0; there <= ROWS; there++) {
+		const unsigned char *start = memory + 2 * PAGE - there * ROW;
+
+		for (size_t i = 0; i < ROWS; i++)
+			addresses[i] = address_of(start) + i * ROW;
+		memset(rows, 0, sizeof(rows));
+		assert_int_equal(mimic_probe_read_rows(addresses, ROWS, ROW, rows), there);
+		assert_memory_equal(rows, start, there * ROW);
+	}
+}
+
 #if MIMIC_PROBE_X86
 /* The way of processors without AVX-512, which this one may not need. */
 static void rows_of_64_bytes_are_moved_without_avx512_too(void **state)
@@ -178,6 +197,7 @@ int main(void)
 		cmocka_unit_test(rows_of_every_size_are_written_and_nothing_beside_them),
 		cmocka_unit_test(a_row_may_end_where_memory_does),
 		cmocka_unit_test(the_rows_before_one_that_faults_are_done),
+		cmocka_unit_test(rows_that_follow_each_other_are_read_up_to_the_end_of_memory),
 #if MIMIC_PROBE_X86
 		cmocka_unit_test(rows_of_64_bytes_are_moved_without_avx512_too),
 #endif
