@@ -102,9 +102,9 @@ const struct dare_kernels *dare_mpu_compute_kernels(void)
 	return &dare_mpu_kernels_list[i];
 }
 
-void dare_mpu_compute_forget(struct dare *d, struct dare_context *c, unsigned int number)
+void dare_mpu_compute_forget(struct dare *d, unsigned int number, const void *tile)
 {
-	if (d->turned[number].source == matrix_of(d, c, number))
+	if (d->turned[number].source == tile)
 		d->turned[number].source = NULL;
 }
 
@@ -114,10 +114,9 @@ void dare_mpu_compute_forget_all(struct dare *d)
 		d->turned[i].source = NULL;
 }
 
-static const struct turned *turned_source(struct dare *d, struct dare_context *c, unsigned int number,
+static const struct turned *turned_source(struct dare *d, const void *source, unsigned int number,
 					  enum element_kind kind)
 {
-	const void *source = matrix_of(d, c, number);
 	struct turned_slot *slot = &d->turned[number];
 
 	if (slot->source == source && slot->kind == kind)
@@ -171,14 +170,16 @@ void dare_mpu_compute_mma(struct dare *d, struct dare_context *c, unsigned int m
 {
 	static const uint8_t shift[ELEMENT_KINDS] = { [ELEMENT_FP32] = 2, [ELEMENT_BF16] = 1, [ELEMENT_INT8] = 0 };
 	unsigned int rows = c->csr[DARE_CSR_MATRIX_M], columns = c->csr[DARE_CSR_MATRIX_N];
-	uint8_t (*sums)[DARE_ROW_BYTES] = matrix_of(d, c, md);
+	const struct places *places = places_of(d, c);
+	uint8_t (*sums)[DARE_ROW_BYTES] = c->tile[places->of[md]];
 	const struct turned *b;
 
 	/* (The other thing that changes here, turned registers, is made anew when a state is restored.) */
 	mimic_changes(sums, DARE_REGISTER_BYTES);
-	b = turned_source(d, c, ms2, kind);
+	b = turned_source(d, c->tile[places->of[ms2]], ms2, kind);
 	begin_floats(d);
-	d->kernels->multiply[kind](sums, matrix_of(d, c, ms1), b, rows, c->csr[DARE_CSR_MATRIX_K] >> shift[kind]);
+	d->kernels->multiply[kind](sums, c->tile[places->of[ms1]], b, rows,
+				  c->csr[DARE_CSR_MATRIX_K] >> shift[kind]);
 	clear_outside(sums, rows, columns);
-	dare_mpu_compute_forget(d, c, md);
+	dare_mpu_compute_forget(d, md, sums);
 }

@@ -222,6 +222,12 @@ static inline unsigned int context_number(const struct dare *d, const struct dar
 	return (unsigned int)(c - d->context);
 }
 
+/* For more than one register: the number takes a multiplication. */
+static inline struct places *places_of(struct dare *d, const struct dare_context *c)
+{
+	return &d->places[context_number(d, c)];
+}
+
 /* A matrix register, or PLACE_FREE. */
 static inline uint8_t (*matrix_of(const struct dare *d, struct dare_context *c,
 				  unsigned int number))[DARE_ROW_BYTES]
@@ -357,18 +363,18 @@ void dare_mpu_compute_mma(struct dare *d, struct dare_context *c, unsigned int m
 			  unsigned int ms2, enum element_kind kind);
 /* A call of the model ends. */
 void dare_mpu_compute_end(struct dare *d);
-/* A register has changed. */
-void dare_mpu_compute_forget(struct dare *d, struct dare_context *c, unsigned int number);
+/* A register has changed, which is this tile. */
+void dare_mpu_compute_forget(struct dare *d, unsigned int number, const void *tile);
 void dare_mpu_compute_forget_all(struct dare *d);
 
 /* `rows` rows of the free tile have been read: it becomes md, and md the free one. */
-static inline void dare_mpu_loaded(struct dare *d, struct dare_context *c, unsigned int md, unsigned int rows)
+static inline void dare_mpu_loaded(struct dare *d, struct dare_context *c, struct places *places, unsigned int md,
+				   unsigned int rows)
 {
-	struct places *places = &d->places[context_number(d, c)];
 	uint8_t tile = places->of[PLACE_FREE];
 
 	clear_rows(c->tile[tile], rows);
-	dare_mpu_compute_forget(d, c, md);
+	dare_mpu_compute_forget(d, md, c->tile[places->of[md]]);
 	places->of[PLACE_FREE] = places->of[md];
 	places->of[md] = tile;
 	count(c, DARE_COUNTER_rows_loaded, rows);

@@ -68,7 +68,8 @@ bool dare_mpu_load_in_page(struct dare *d, struct dare_context *c, unsigned int 
 			   uint64_t stride)
 {
 	const struct mimic_memory *memory = d->memory[context_number(d, c)];
-	uint8_t (*rows)[DARE_ROW_BYTES] = matrix_of(d, c, PLACE_FREE);
+	struct places *places = places_of(d, c);
+	uint8_t (*rows)[DARE_ROW_BYTES] = c->tile[places->of[PLACE_FREE]];
 	struct span span;
 
 	if (!translate(c, memory, &span, address, stride))
@@ -78,7 +79,7 @@ bool dare_mpu_load_in_page(struct dare *d, struct dare_context *c, unsigned int 
 	if (memory->read_rows(memory->context, span.physical, span.rows, span.width, rows) != (long)span.rows)
 		return false;
 	count_translations(d, c, &span, address);
-	dare_mpu_loaded(d, c, md, span.rows);
+	dare_mpu_loaded(d, c, places, md, span.rows);
 	return true;
 }
 

@@ -279,7 +279,7 @@ static void finish(const struct transfer *t)
 	if (t->writes)
 		dare_mpu_stored(t->c, t->entry->rows);
 	else
-		dare_mpu_loaded(t->d, t->c, t->entry->md, t->entry->rows);
+		dare_mpu_loaded(t->d, t->c, places_of(t->d, t->c), t->entry->md, t->entry->rows);
 	trace_transfer(t);
 }
 
