@@ -9,6 +9,23 @@
 #define ROWS_BATCH 16u
 #define ROW_BYTES 64u
 
+/* Are all rows in the range that was used last? Without a branch for each: nearly always they are. */
+static inline bool find_in_last(const struct mimicd_range *last, const uint64_t *addresses, size_t count, size_t size,
+				uint64_t *places)
+{
+	const uint64_t start = last->start, base = (uint64_t)(uintptr_t)last->base, room = last->size - size;
+	bool is_outside = last->size < size;
+
+#pragma GCC unroll 4
+	for (size_t i = 0; i < count; i++) {
+		uint64_t offset = addresses[i] - start;
+
+		is_outside |= offset > room;
+		places[i] = base + offset;
+	}
+	return !is_outside;
+}
+
 /* Where the rows are mapped here, up to the first that is not shared as a whole. */
 static size_t find_rows(struct mimicd_memory *memory, const uint64_t *addresses, size_t count,
 			size_t size, uint64_t *places)
@@ -17,6 +34,9 @@ static size_t find_rows(struct mimicd_memory *memory, const uint64_t *addresses,
 		if (__builtin_expect(!mimicd_range_holds(&memory->last, addresses[i], size), 0) &&
 		    !mimicd_memory_use(memory, addresses[i], size))
 			return i;
+		/* Devices that load tiles from one place after the other change the range with the tile. */
+		if (i == 0 && find_in_last(&memory->last, addresses, count, size, places))
+			return count;
 		places[i] = (uint64_t)(uintptr_t)memory->last.base + (addresses[i] - memory->last.start);
 	}
 	return count;
