@@ -98,7 +98,7 @@ BENCH_SRC    := $(wildcard bench/*.c)
 SIM_SRC      := $(wildcard sim/*.c)
 TESTLIB_SRC  := $(wildcard tests/lib/*.c)
 # Some are of one processor's instructions.
-OTHER_TESTS  := $(if $(IS_X86_64),emulate_load_store,emulate emulate_x87 patch_code patch_plan)
+OTHER_TESTS  := $(if $(IS_X86_64),emulate_load_store,emulate emulate_x87 patch_code patch_plan patch_room)
 include tests/sources.mk
 TEST_LEFT_OUT := $(call without,HAS_CMOCKA,tests/%) $(call without,HAS_ZYDIS,$(ZYDIS_TEST_SRC)) $(call without,HAS_FUSE,tests/unit/test_filesystem_%) \
 	$(call without,HAS_SPARSE,$(SPARSE_TEST_SRC))

@@ -115,7 +115,7 @@ static struct patch_site *consider_anew(uintptr_t rip, uintptr_t address)
 	if (!site)
 		return mimic_preload_patch_add(rip);
 	mimic_preload_patch_bring_forward(site);
-	mimic_preload_patch_install(site);
+	mimic_preload_patch_install(site, site->block);
 	return NULL;
 }
 
@@ -137,8 +137,7 @@ static void consider(uintptr_t rip, uintptr_t address)
 	site->refusal = atomic_load(&stopped) ? PATCH_TEXT_CLOSED : look_at(site);
 	if (site->refusal != PATCH_FITS)
 		return;
-	site->block = mimic_preload_arena_block(address);
-	mimic_preload_patch_install(site);
+	mimic_preload_patch_install(site, mimic_preload_arena_block(address));
 }
 
 /* Whether another try could end in another way. */

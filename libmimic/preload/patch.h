@@ -104,14 +104,25 @@ bool mimic_preload_patch_is_as_known(uintptr_t address, const uint8_t *original,
  * none.
  */
 struct patch_site *mimic_preload_patch_find_same(const struct patch_site *site);
-/* A trampoline, unless it has one, and its jump; site->refusal has the reason if not. */
-void mimic_preload_patch_install(struct patch_site *site);
+/* A trampoline at `place`, and the bytes of the jump to it; the text is not touched yet. */
+void mimic_preload_patch_fit(struct patch_site *site, const struct patch_window *window, uintptr_t place);
+/* The jump, of which all bytes that it borrows are there. false: no text may be written. */
+bool mimic_preload_patch_write(struct patch_site *site);
+/* A debugger's breakpoints would change bytes that a jump borrows. */
+bool mimic_preload_patch_is_traced(void);
+/* No text may be written: each further try would end in the same way. */
+void mimic_preload_patch_refuse_all(struct patch_site *site);
 /* Of sites before `end`: the rest is not the program's text any more. */
 bool mimic_preload_patch_take_back_before(struct patch_site *site, uintptr_t end);
 /* Of sites from `end` on, likewise. */
 void mimic_preload_patch_take_back_behind(struct patch_site *site, uintptr_t end);
 /* No text may be written: nothing is tried any more. In patch.c. */
 void mimic_preload_patch_refuse(void);
+
+/* --- patch_row.c: an instruction and its neighbours ----------------------------- */
+
+/* A trampoline, unless it has one that fits, and its jump; site->refusal has the reason if not. */
+void mimic_preload_patch_install(struct patch_site *site, struct patch_block block);
 
 /* --- patch_sites.c: the table ------------------------------------------------- */
 
@@ -160,6 +171,12 @@ void mimic_preload_perf_start(void);
 
 /* A place for a trampoline of `size` bytes, in memory that is ours; 0: there is none. */
 uintptr_t mimic_preload_patch_place(const struct patch_window *window, size_t size);
+/* Without a system call: is there any address in the window that is not kept for the heap or the stack? */
+bool mimic_preload_patch_may_lead(const struct patch_window *window);
+/* Taken, until all are released or the place is used; PATCH_ROW_MAX of them. */
+void mimic_preload_patch_reserve(uintptr_t place, size_t size);
+void mimic_preload_patch_release(void);
+void mimic_preload_patch_release_all(void);
 /* So many system calls are made for new pages at most, until this is called again. */
 void mimic_preload_patch_limit_tries(unsigned int count);
 /* The system refuses memory that can be written and executed: there will be no more places. */
@@ -173,16 +190,6 @@ bool mimic_preload_patch_has_pages(uintptr_t start, uintptr_t end);
 void mimic_preload_patch_lose_pages(uintptr_t start, uintptr_t end);
 /* The site in whose trampoline this address lies; NULL: none. Lock-free. */
 struct patch_site *mimic_preload_patch_at(uintptr_t address);
-
-/* --- patch_room_x86.c: room for a jump ------------------------------------------- */
-
-/*
- * How `moved`, the instruction behind `target`, has to be replaced by a jump so that one fits over `target`:
- * the jump's window, and its place. `text` has the bytes from `target` on, as they stand.
- */
-bool mimic_preload_patch_room(const struct patch_target *target, const struct patch_target *moved,
-			      const uint8_t *text, size_t available, struct patch_window *window,
-			      uintptr_t *place);
 
 /* --- patch_text.c: the program's text ------------------------------------------ */
 

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "libmimic/preload/patch.h"
+#include "libmimic/preload/patch_row.h"
 #include "libmimic/preload/preload.h"
 
 #define LOWEST 0x10000u /* vm.mmap_min_addr */
@@ -22,6 +22,7 @@
 #define KEPT_FOR_FIXED_HEAP (1ull << 30)
 #define KEPT_FOR_HEAP (1ull << 27)
 #define BLOCK_PAGES 16u
+#define REFUSED_KNOWN 64u
 #define HASH_BITS 14
 #define HASH_SIZE (1u << HASH_BITS)
 
@@ -114,6 +115,14 @@ static bool is_in_the_way(uintptr_t start, uintptr_t end)
 	       overlaps(start, end, kept.stack, HIGHEST);
 }
 
+bool mimic_preload_patch_may_lead(const struct patch_window *window)
+{
+	if (!kept.is_known)
+		look_what_is_kept();
+	return window->last >= LOWEST && window->first <= HIGHEST && window->first < kept.stack &&
+	       !(window->first >= kept.heap && window->last < kept.heap_end);
+}
+
 static bool map_pages(uintptr_t start, unsigned int count)
 {
 	size_t length = count * PAGE_BYTES;
@@ -141,19 +150,72 @@ static bool map_pages(uintptr_t start, unsigned int count)
 	return true;
 }
 
+/* --- places that are reserved ------------------------------------------------ */
+
+static struct {
+	uintptr_t start, end;
+} reserved[PATCH_ROW_MAX];
+static unsigned int reserved_count;
+
+void mimic_preload_patch_reserve(uintptr_t place, size_t size)
+{
+	reserved[reserved_count].start = place;
+	reserved[reserved_count++].end = place + size;
+}
+
+/* The last one. */
+void mimic_preload_patch_release(void)
+{
+	reserved_count--;
+}
+
+void mimic_preload_patch_release_all(void)
+{
+	reserved_count = 0;
+}
+
+/* The end of a reserved place that overlaps; 0: none does. */
+static uintptr_t end_of_reserved(uintptr_t start, uintptr_t end)
+{
+	unsigned int i;
+
+	for (i = 0; i < reserved_count; i++)
+		if (overlaps(start, end, reserved[i].start, reserved[i].end))
+			return reserved[i].end;
+	return 0;
+}
+
 /* --- a place in a wide window ------------------------------------------------ */
+
+static uintptr_t place_in_page(const struct page *page, const struct patch_window *window, size_t size)
+{
+	uintptr_t start = atomic_load(&page->number) << PAGE_SHIFT;
+	uintptr_t place = start + page->used, end;
+
+	if (page->used + size > PAGE_BYTES || place < window->first || place > window->last)
+		return 0;
+	while ((end = end_of_reserved(place, place + size)))
+		place = end;
+	return place + size <= start + PAGE_BYTES && place <= window->last ? place : 0;
+}
 
 static uintptr_t place_in_known_page(const struct patch_window *window, size_t size)
 {
+	uintptr_t number = window->first >> PAGE_SHIFT, last = window->last >> PAGE_SHIFT, place = 0;
 	unsigned int i = page_count;
 
-	while (i-- > 0) {
-		uintptr_t place = (atomic_load(&pages[i].number) << PAGE_SHIFT) + pages[i].used;
-
-		if (pages[i].used + size <= PAGE_BYTES && place >= window->first && place <= window->last)
-			return place;
+	if (last - number >= page_count) {
+		while (i-- > 0 && !place)
+			place = place_in_page(&pages[i], window, size);
+		return place;
 	}
-	return 0;
+	for (; number <= last && !place; number++) {
+		const struct page *page = find(number);
+
+		if (page)
+			place = place_in_page(page, window, size);
+	}
+	return place;
 }
 
 /* Pages near the middle of a window: that is where the text lies, if the window is as wide as a jump. */
@@ -190,12 +252,27 @@ static bool is_taken(uintptr_t number, uintptr_t start, uintptr_t end)
 	return false;
 }
 
+/* Pages that were refused lately. They are asked for anew when mimic_preload_patch_limit_tries() is called. */
+static uintptr_t refused[REFUSED_KNOWN];
+
+static bool ask_for(uintptr_t number)
+{
+	uintptr_t *known = &refused[number % REFUSED_KNOWN];
+
+	if (*known == number)
+		return false;
+	if (map_pages(number << PAGE_SHIFT, 1))
+		return true;
+	*known = number;
+	return false;
+}
+
 /* Mapped now, if it was not. */
 static bool is_ours(uintptr_t number)
 {
 	struct page *page = find(number);
 
-	return page ? !page->is_lost : map_pages(number << PAGE_SHIFT, 1);
+	return page ? !page->is_lost : ask_for(number);
 }
 
 static bool is_free(uintptr_t start, uintptr_t end)
@@ -203,7 +280,7 @@ static bool is_free(uintptr_t start, uintptr_t end)
 	uintptr_t number = start >> PAGE_SHIFT;
 	uintptr_t last = (end - 1) >> PAGE_SHIFT;
 
-	if (is_taken(number - 1, start, end) || is_taken(number, start, end) ||
+	if (end_of_reserved(start, end) || is_taken(number - 1, start, end) || is_taken(number, start, end) ||
 	    (last != number && is_taken(last, start, end)))
 		return false;
 	return is_ours(number) && is_ours(last);
@@ -234,6 +311,7 @@ uintptr_t mimic_preload_patch_place(const struct patch_window *window, size_t si
 void mimic_preload_patch_limit_tries(unsigned int count)
 {
 	tries_left = count;
+	memset(refused, 0, sizeof(refused));
 	/* Asked once for all of them. */
 	kept.is_known = false;
 }

@@ -51,7 +51,7 @@ for way in embedded daemon; do
 	run "$programs/moved" && grep -q 'moved for their sake: [2-9] others' "$work/errors" &&
 		grep -q 'not patched: 0x10000ffd, ' "$work/errors"
 	result $? "$way: an_instruction_that_is_moved_is_stepped_through_jumped_to_and_taken_back"
-	run "$programs/branches" && grep -q 'moved for their sake: 3 others' "$work/errors"
+	run "$programs/branches" && grep -q 'moved for their sake: [3-9] others' "$work/errors"
 	result $? "$way: a_jump_behind_a_load_is_moved_and_goes_on_where_it_did"
 	run "$programs/text"
 	result $? "$way: text_that_goes_comes_again_or_is_written_by_the_program"
