@@ -119,14 +119,33 @@ static struct patch_site *consider_anew(uintptr_t rip, uintptr_t address)
 	return NULL;
 }
 
+/* It has got its jump before it accessed anything, and accesses a device where the jump's code expects none. */
+static bool is_elsewhere(const struct patch_site *site, uintptr_t address)
+{
+	return site->is_early && address >> site->block.shift != site->block.key;
+}
+
+/* Now it has trapped, and gets the code that it would have got then; or traps there from now on. */
+static void expect_elsewhere(struct patch_site *site, uintptr_t address)
+{
+	if (!is_elsewhere(site, address) || atomic_load(&stopped))
+		return;
+	site->is_early = false;
+	mimic_preload_patch_install(site, mimic_preload_arena_block(address));
+}
+
 static void consider(uintptr_t rip, uintptr_t address)
 {
 	struct patch_site *site = mimic_preload_patch_find(rip);
 
 	if (!site)
 		site = mimic_preload_patch_add(rip);
-	if (!site || mimic_preload_patch_is_in_text(site) || !mimic_preload_patch_is_own_process())
+	if (!site || !mimic_preload_patch_is_own_process())
 		return;
+	if (mimic_preload_patch_is_in_text(site)) {
+		expect_elsewhere(site, address);
+		return;
+	}
 	/* A trampoline of text that was here before. */
 	atomic_store(&site->installed, false);
 	if (site->size || site->is_lost)
@@ -141,12 +160,15 @@ static void consider(uintptr_t rip, uintptr_t address)
 }
 
 /* Whether another try could end in another way. */
-static bool is_settled(const struct patch_site *site)
+static bool is_settled(const struct patch_site *site, uintptr_t address)
 {
 	if (mimic_preload_patch_is_in_text(site))
-		return true;
+		return !is_elsewhere(site, address);
 	if (site->refusal == PATCH_TEXT_DIFFERS)
 		return site->tries >= TRIES_MAX;
+	/* Neighbours may have got jumps meanwhile: at the 16th trap, at the 64th and so on. */
+	if (site->refusal == PATCH_NO_PLACE && site->tries < TRIES_MAX)
+		return atomic_load_explicit(&site->traps, memory_order_relaxed) >> (2 * site->tries + 2) == 0;
 	return site->tries > 0 && site->refusal != PATCH_FITS;
 }
 
@@ -170,7 +192,7 @@ void mimic_preload_patch_trapped(uintptr_t rip, uintptr_t address)
 		site = mimic_preload_patch_find(rip);
 	if (site)
 		atomic_fetch_add_explicit(&site->traps, 1, memory_order_relaxed);
-	if (is_over() || (site && is_settled(site)))
+	if (is_over() || (site && is_settled(site, address)))
 		return;
 	if (!try_enter(&mask)) {
 		/* Another thread is at it, and this instruction is in no table yet. */
@@ -178,7 +200,7 @@ void mimic_preload_patch_trapped(uintptr_t rip, uintptr_t address)
 			atomic_fetch_add_explicit(&other_traps, 1, memory_order_relaxed);
 		return;
 	}
-	consider(rip, address);
+	consider(site && mimic_preload_patch_is_in_text(site) ? site->target.address : rip, address);
 	if (!site) {
 		site = mimic_preload_patch_find(rip);
 		if (site)

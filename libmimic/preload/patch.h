@@ -35,6 +35,7 @@ struct patch_site {
 	uint8_t size; /* of the trampoline; 0: it has none */
 	uint8_t refusal; /* enum patch_refusal, if it keeps trapping */
 	bool is_moved; /* it has not trapped: its bytes are needed for the jump before it */
+	bool is_early; /* it has its jump for the sake of one before it; it may access no device at all */
 	bool is_lost; /* it had a trampoline, where the program has mapped memory since: another site stands for it next */
 	uint8_t tries; /* refusals that may be over the next time */
 	uint8_t looked_at; /* bytes of the text that were just compared with the file's; 0: none were */

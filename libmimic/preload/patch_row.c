@@ -35,6 +35,7 @@ static void add_site(struct patch_site *site)
 	member->site = site;
 	member->block = site->block;
 	member->is_moved = site->is_moved;
+	member->is_early = site->is_early;
 }
 
 /* The jumps in front, the nearest first, that borrow bytes of its jump or of one of these. */
@@ -88,6 +89,7 @@ static bool begin_row(struct patch_site *site, struct patch_block block)
 	own = row.count;
 	add_site(site);
 	row.members[own].block = block;
+	row.members[own].is_early = false;
 	return true;
 }
 
@@ -111,12 +113,22 @@ static bool look_at_original(void)
 	return true;
 }
 
-/* One that can be carried out elsewhere. No jump has room in one byte. */
-static bool decode_behind(const uint8_t *bytes, size_t count, struct patch_target *target)
+/* One that can be carried out elsewhere, or accesses memory: that one gets the trampoline that it would get if it had trapped. */
+static bool decode_behind(const uint8_t *bytes, size_t count, struct patch_target *target, bool *is_moved)
 {
-	target->instruction.length = (uint8_t)mimic_preload_patch_movable(bytes, count);
+	unsigned int length = mimic_preload_patch_movable(bytes, count);
+
+	*is_moved = length;
+	/* No jump has room in one byte. */
+	if (length == 1)
+		return false;
+	if (length)
+		target->instruction.length = (uint8_t)length;
+	else if (mimic_decode(bytes, count, &target->instruction) ||
+		 mimic_preload_patch_form(&target->instruction) != PATCH_FITS)
+		return false;
 	memcpy(target->bytes, bytes, target->instruction.length);
-	return target->instruction.length > 1;
+	return true;
 }
 
 /* Are all its bytes in the page of the one that has trapped, and in no other's jump? */
@@ -132,16 +144,30 @@ static bool is_in_reach(uintptr_t address, unsigned int length)
 	return true;
 }
 
+/* Behind a jump, conditional or not, other things than instructions may follow. */
+static bool may_not_go_on(const struct patch_member *member)
+{
+	struct patch_branch branch;
+
+	return member->is_moved &&
+	       mimic_preload_patch_branch(member->target.bytes, member->target.instruction.length, &branch);
+}
+
 static bool add_new(struct patch_target *target, size_t offset, size_t count)
 {
+	struct patch_site *site = mimic_preload_patch_find(target->address);
 	struct patch_member *member;
+	bool is_moved;
 
-	if (!decode_behind(original + offset, count, target) ||
+	if (!decode_behind(original + offset, count, target, &is_moved) ||
 	    !is_in_reach(target->address, target->instruction.length))
 		return false;
 	member = add_member(target);
-	member->site = mimic_preload_patch_find(target->address);
-	member->is_moved = true;
+	member->site = site;
+	member->is_moved = is_moved;
+	member->is_early = !is_moved;
+	/* Where it has trapped before is known better than where it may. */
+	member->block = site && !site->is_moved && site->block.shift ? site->block : row.members[own].block;
 	return true;
 }
 
@@ -153,7 +179,7 @@ static bool add_behind(void)
 	size_t offset = target.address - row.members[own].target.address, count;
 	struct patch_site *site;
 
-	if (row.is_traced || row.count - own > PATCH_ROW_BEHIND || !look_at_original() ||
+	if (row.is_traced || row.count - own > PATCH_ROW_BEHIND || may_not_go_on(last) || !look_at_original() ||
 	    offset >= original_count)
 		return false;
 	count = original_count - offset < PATCH_LOOKED_AT ? original_count - offset : PATCH_LOOKED_AT;
@@ -203,6 +229,7 @@ static void fill(struct patch_site *site, const struct patch_member *member)
 {
 	site->target = member->target;
 	site->is_moved = member->is_moved;
+	site->is_early = member->is_early;
 	site->block = member->block;
 	mimic_preload_patch_fit(site, &member->chosen, member->place);
 }
@@ -214,8 +241,10 @@ static bool write_member(const struct patch_member *member)
 	if (!site)
 		return false;
 	/* Added: a thread that traps may have found the new one already. */
-	if (before && before != site)
+	if (before && before != site) {
 		atomic_fetch_add(&site->traps, atomic_exchange(&before->traps, 0));
+		atomic_fetch_add(&site->calls, atomic_exchange(&before->calls, 0));
+	}
 	if (!member->again)
 		fill(site, member);
 	return mimic_preload_patch_write(site);

@@ -11,7 +11,7 @@
 #include "libmimic/preload/patch.h"
 
 #define PATCH_ROW_FRONT 12u /* jumps in front */
-#define PATCH_ROW_BEHIND 1u /* instructions behind */
+#define PATCH_ROW_BEHIND 15u /* instructions behind */
 #define PATCH_ROW_MAX (PATCH_ROW_FRONT + 1 + PATCH_ROW_BEHIND)
 #define PATCH_ROW_ORIGINAL ((PATCH_ROW_BEHIND + 1) * MIMIC_INSTRUCTION_MAX + PATCH_JUMP_MAX)
 #define PATCH_ROW_TEXT (PATCH_ROW_FRONT * PATCH_JUMP_MAX + PATCH_ROW_ORIGINAL)
@@ -20,7 +20,7 @@ struct patch_member {
 	struct patch_target target;
 	struct patch_block block;
 	struct patch_site *site; /* stands for it; NULL: none yet */
-	bool is_moved;
+	bool is_moved, is_early;
 	/* What the search has found. */
 	struct patch_window chosen;
 	uintptr_t place;

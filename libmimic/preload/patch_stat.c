@@ -32,10 +32,10 @@ struct totals {
 	uint64_t ways[PATCH_WAYS], moved;
 };
 
-/* It has trapped before the fork, and was not executed since. */
-static bool is_of_parent(const struct patch_site *site)
+/* It accesses no device: it was moved, or has trapped before the fork only, or not yet. */
+static bool is_untouched(const struct patch_site *site)
 {
-	return !site->is_moved && !atomic_load(&site->traps) && !atomic_load(&site->calls);
+	return site->is_moved || (!atomic_load(&site->traps) && !atomic_load(&site->calls));
 }
 
 static void add_totals(struct totals *totals)
@@ -48,10 +48,10 @@ static void add_totals(struct totals *totals)
 
 		totals->traps += atomic_load(&site->traps);
 		totals->calls += atomic_load(&site->calls);
-		if (!mimic_preload_patch_is_latest(site) || is_of_parent(site))
+		if (!mimic_preload_patch_is_latest(site))
 			continue;
-		if (site->is_moved) {
-			totals->moved += atomic_load(&site->installed);
+		if (is_untouched(site)) {
+			totals->moved += (site->is_moved || site->is_early) && atomic_load(&site->installed);
 			continue;
 		}
 		totals->sites++;
@@ -151,8 +151,7 @@ static bool is_trapping(unsigned int number)
 {
 	const struct patch_site *site = mimic_preload_patch_site(number);
 
-	return !site->is_moved && mimic_preload_patch_is_latest(site) && !atomic_load(&site->installed) &&
-	       !is_of_parent(site);
+	return !is_untouched(site) && mimic_preload_patch_is_latest(site) && !atomic_load(&site->installed);
 }
 
 /* Under the program's filter of system calls nothing is loaded, which takes any number of them. */

@@ -53,6 +53,15 @@ for way in embedded daemon; do
 	result $? "$way: an_instruction_that_is_moved_is_stepped_through_jumped_to_and_taken_back"
 	run "$programs/branches" && grep -q 'moved for their sake: [3-9] others' "$work/errors"
 	result $? "$way: a_jump_behind_a_load_is_moved_and_goes_on_where_it_did"
+	# Of some 200 instructions; how many have a place depends on where the heap lies.
+	run "$programs/row" && calls 5000 0 && [ "$(grep -c 'no free address' "$work/errors")" -le 20 ]
+	result $? "$way: loads_side_by_side_are_replaced_jumped_to_stepped_through_and_taken_back"
+	# The first load, and instructions of the program itself.
+	run "$programs/row" early && calls 90 10 && ! grep -q 'not patched' "$work/errors" &&
+		grep -q ' 5 instructions trapped; .* sake: [1-9] others; accesses: 5 by traps' "$work/errors"
+	result $? "$way: loads_of_memory_that_got_jumps_for_the_sake_of_one_in_front_have_not_trapped"
+	run "$programs/row" elsewhere && calls 280 && ! grep -q 'not patched' "$work/errors"
+	result $? "$way: loads_that_got_jumps_early_are_replaced_for_a_device_far_away_too"
 	run "$programs/text"
 	result $? "$way: text_that_goes_comes_again_or_is_written_by_the_program"
 	# Of their accesses the first of each instruction is a trap, in each of a hundred libraries.

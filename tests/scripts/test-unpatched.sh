@@ -23,7 +23,7 @@ for way in embedded daemon; do
 	run=(timeout -k 5 100 "$build/bin/mimic" run --transport "$way")
 	[ $way = daemon ] && run+=(--socket "$work/socket")
 	for program in spmv bfs tiles raw widths node dare updates virgo handlers masks waiting processes pointers threads \
-		text vectors borders cancelled displaced; do
+		text vectors borders cancelled displaced row; do
 		"${run[@]}" "$build/tests/unmodified/$program" >"$work/output" 2>&1
 		result $? "by_traps_alone_${way}_$program"
 	done
