@@ -133,7 +133,7 @@ static bool still_fits(const struct patch_site *site)
 	unsigned int i;
 
 	for (i = 0; i < count; i++)
-		if (!memcmp(&windows[i], &site->window, sizeof(windows[i])))
+		if (mimic_preload_patch_is_same_window(&windows[i], &site->window))
 			return true;
 	return false;
 }

@@ -52,6 +52,7 @@ struct patch_window {
 	uint8_t prefixes;
 	uint8_t changed; /* bytes that are written, from the instruction's first on */
 	uint8_t borrowed; /* bytes behind the instruction that the jump reads as its own */
+	uint8_t prefix; /* each of them; any of those that change nothing will do */
 };
 
 /* Addresses that agree in all but their low `shift` bits. */
@@ -75,6 +76,9 @@ enum patch_refusal mimic_preload_patch_form(const struct mimic_instruction *inst
  */
 unsigned int mimic_preload_patch_windows(uintptr_t address, const uint8_t *bytes, size_t available,
 					 unsigned int length, struct patch_window windows[PATCH_WINDOWS_MAX]);
+
+/* But for the prefix. */
+bool mimic_preload_patch_is_same_window(const struct patch_window *window, const struct patch_window *other);
 
 /* The bytes of a jump to `place`, which lies in the window: window->changed of them. */
 void mimic_preload_patch_jump(const struct patch_window *window, uintptr_t address, uintptr_t place,

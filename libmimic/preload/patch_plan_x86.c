@@ -5,7 +5,7 @@
  * A jump is E9 and a distance of four bytes, little-endian. Over an instruction of five bytes
  * or more it is written whole. Over a shorter one, the distance's high bytes are those that follow the
  * instruction and are not written: they say roughly where the jump leads, and a
- * trampoline has to be there. Prefixes before E9 (48, which changes nothing of a jump) move
+ * trampoline has to be there. Prefixes before E9 (48 and others that change nothing of a jump) move
  * the distance, and give other places to choose from.
  */
 #include <string.h>
@@ -100,6 +100,7 @@ static bool make_window(uintptr_t address, const uint8_t *bytes, unsigned int le
 		.prefixes = (uint8_t)prefixes,
 		.changed = (uint8_t)(length < end ? length : end),
 		.borrowed = (uint8_t)(length < end ? end - length : 0),
+		.prefix = PREFIX,
 	};
 	return high > 0;
 }
@@ -123,13 +124,20 @@ unsigned int mimic_preload_patch_windows(uintptr_t address, const uint8_t *bytes
 	return count;
 }
 
+bool mimic_preload_patch_is_same_window(const struct patch_window *window, const struct patch_window *other)
+{
+	return window->first == other->first && window->last == other->last &&
+	       window->prefixes == other->prefixes && window->changed == other->changed &&
+	       window->borrowed == other->borrowed;
+}
+
 void mimic_preload_patch_jump(const struct patch_window *window, uintptr_t address, uintptr_t place,
 			      uint8_t bytes[PATCH_JUMP_MAX])
 {
 	uint32_t distance = (uint32_t)(place - (address + window->prefixes + JUMP_SIZE));
 
 	memset(bytes, 0, PATCH_JUMP_MAX);
-	memset(bytes, PREFIX, window->prefixes);
+	memset(bytes, window->prefix, window->prefixes);
 	bytes[window->prefixes] = JUMP_OPCODE;
 	memcpy(bytes + window->prefixes + 1, &distance, sizeof(distance));
 }
@@ -309,6 +317,12 @@ unsigned int mimic_preload_patch_windows(uintptr_t address, const uint8_t *bytes
 {
 	(void)address, (void)bytes, (void)available, (void)length, (void)windows;
 	return 0;
+}
+
+bool mimic_preload_patch_is_same_window(const struct patch_window *window, const struct patch_window *other)
+{
+	(void)window, (void)other;
+	return false;
 }
 
 void mimic_preload_patch_jump(const struct patch_window *window, uintptr_t address, uintptr_t place,

@@ -16,11 +16,19 @@
 #define REACH 3u
 /* Places of a narrow window. */
 #define STEPS 16u
-#define VALUES 8u
+#define VALUES 16u
+#define PREFIXES 8u
 
-/* Highest bytes of distances, each another 16 MiB to 128 MiB. Below 2 GiB nothing lies before a program. */
-static const uint8_t high_of_low_text[VALUES] = { 0x50, 0x58, 0x60, 0x68, 0x70, 0x78, 0x7c, 0x4c };
-static const uint8_t high_of_high_text[VALUES] = { 0xf0, 0xe0, 0xd0, 0xc0, 0xb0, 0xf8, 0x10, 0x20 };
+/*
+ * Highest bytes of distances, each another 16 MiB to 128 MiB. Below 2 GiB nothing lies before a program, and behind it
+ * the heap takes a half of what there is, anywhere.
+ */
+static const uint8_t high_of_low_text[VALUES] = { 0x50, 0x58, 0x60, 0x68, 0x70, 0x78, 0x7c, 0x4c,
+						  0x40, 0x38, 0x30, 0x28, 0x20, 0x18, 0x10, 0x08 };
+static const uint8_t high_of_high_text[VALUES] = { 0xf0, 0xe0, 0xd0, 0xc0, 0xb0, 0xf8, 0x10, 0x20,
+						   0x30, 0x40, 0x50, 0x60, 0x70, 0xa0, 0x90, 0xe8 };
+/* None changes anything of a jump. They are highest bytes, too, and the heap leaves the half of these. */
+static const uint8_t prefixes_of_jumps[PREFIXES] = { 0x48, 0x67, 0x26, 0x4f, 0x65, 0x2e, 0x64, 0x3e };
 
 static size_t size_of(const struct patch_member *member)
 {
@@ -153,7 +161,7 @@ static bool serves(const struct patch_member *member, const struct patch_site *s
 	     (site->block.key != member->block.key || site->block.shift != member->block.shift)))
 		return false;
 	for (i = 0; i < member->window_count; i++)
-		if (!memcmp(&member->windows[i], &site->window, sizeof(site->window)))
+		if (mimic_preload_patch_is_same_window(&member->windows[i], &site->window))
 			return true;
 	return false;
 }
@@ -303,7 +311,8 @@ static bool begin(struct patch_row *row, unsigned int number)
 static bool choose_in(struct patch_row *row, unsigned int number, struct patch_window *window)
 {
 	struct patch_member *member = &row->members[number];
-	unsigned int candidates = number ? 1 + free_bytes(window) * VALUES : 1;
+	unsigned int places = number ? 1 + free_bytes(window) * VALUES : 1;
+	unsigned int candidates = number && window->prefixes ? places * row->prefix_count : places;
 
 	if (!is_allowed(row, window) || !mimic_preload_patch_may_lead(window))
 		return false;
@@ -311,7 +320,8 @@ static bool choose_in(struct patch_row *row, unsigned int number, struct patch_w
 		unsigned int candidate = member->candidate++;
 		uintptr_t place;
 
-		place = candidate_place(row, member, window, candidate);
+		window->prefix = row->prefixes[candidate / places];
+		place = candidate_place(row, member, window, candidate % places);
 		if (!place)
 			continue;
 		row->looks--;
@@ -366,6 +376,12 @@ static void choose_values(struct patch_row *row)
 	for (i = 0; i < VALUES - 1 && !leads(row, row->values[i]); i++)
 		continue;
 	row->good = row->values[i];
+	row->prefix_count = 0;
+	for (i = 0; i < PREFIXES && row->prefix_count < PATCH_ROW_PREFIXES; i++)
+		if (leads(row, prefixes_of_jumps[i]))
+			row->prefixes[row->prefix_count++] = prefixes_of_jumps[i];
+	if (!row->prefix_count)
+		row->prefixes[row->prefix_count++] = prefixes_of_jumps[0];
 }
 
 bool mimic_preload_patch_room(struct patch_row *row)

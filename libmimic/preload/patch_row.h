@@ -13,6 +13,7 @@
 #define PATCH_ROW_FRONT 12u /* jumps in front */
 #define PATCH_ROW_BEHIND 15u /* instructions behind */
 #define PATCH_ROW_MAX (PATCH_ROW_FRONT + 1 + PATCH_ROW_BEHIND)
+#define PATCH_ROW_PREFIXES 3u
 #define PATCH_ROW_ORIGINAL ((PATCH_ROW_BEHIND + 1) * MIMIC_INSTRUCTION_MAX + PATCH_JUMP_MAX)
 #define PATCH_ROW_TEXT (PATCH_ROW_FRONT * PATCH_JUMP_MAX + PATCH_ROW_ORIGINAL)
 
@@ -41,6 +42,8 @@ struct patch_row {
 	uintptr_t start; /* the first one's address */
 	size_t available; /* bytes of text from there on */
 	uint8_t text[PATCH_ROW_TEXT];
+	uint8_t prefixes[PATCH_ROW_PREFIXES]; /* that jumps may have */
+	unsigned int prefix_count;
 	const uint8_t *values; /* of highest bytes of distances */
 	uint8_t good; /* one that leads somewhere */
 	unsigned int looks; /* jumps that may still be tried */

@@ -109,6 +109,7 @@ static void apply(struct planned *planned, const struct patch_window *window, ui
 
 static void each_jump_leads_to_its_place_and_changes_its_own_instruction_only(void **unused)
 {
+	static const uint8_t prefixes[] = { 0x48, 0x67, 0x26, 0x4f, 0x65, 0x2e, 0x64, 0x3e };
 	struct planned planned;
 	unsigned int round, i;
 
@@ -116,9 +117,10 @@ static void each_jump_leads_to_its_place_and_changes_its_own_instruction_only(vo
 	for (round = 0; round < ROUNDS; round++) {
 		plan(&planned, 2 + (unsigned int)(random_bits() % 14));
 		for (i = 0; i < planned.count; i++) {
-			const struct patch_window *window = &planned.windows[i];
+			struct patch_window *window = &planned.windows[i];
 			uintptr_t place = place_in(window);
 
+			window->prefix = prefixes[random_bits() % sizeof(prefixes)];
 			apply(&planned, window, place);
 			assert_true(window->changed <= planned.length);
 			assert_memory_equal(planned.patched, planned.text, AT);

@@ -225,6 +225,23 @@ static void put_loads(unsigned int count)
 	add_member(2 * count, 5);
 }
 
+static void twelve_loads_have_jumps_wherever_the_heap_is(void **unused)
+{
+	uint8_t text[PATCH_ROW_TEXT];
+	uintptr_t kept;
+
+	(void)unused;
+	for (kept = 4 * MIB; kept <= 1024 * MIB; kept += 60 * MIB) {
+		begin_row(LOW_TEXT, kept, kept + 1024 * MIB, 8);
+		put_loads(12);
+		memcpy(text, row.text, sizeof(text));
+		if (!mimic_preload_patch_room(&row))
+			fail_msg("the heap at %lu MiB", kept / MIB);
+		check_jumps(text);
+		check_places();
+	}
+}
+
 static void loads_without_an_instruction_behind_them_have_none(void **unused)
 {
 	(void)unused;
@@ -287,6 +304,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_jumps_of_a_random_row_lead_to_places_of_their_own),
+		cmocka_unit_test(twelve_loads_have_jumps_wherever_the_heap_is),
 		cmocka_unit_test(loads_without_an_instruction_behind_them_have_none),
 		cmocka_unit_test(a_trampoline_that_fits_serves_again),
 		cmocka_unit_test(no_jump_borrows_where_a_debugger_sets_breakpoints),
