@@ -23,6 +23,7 @@
 #define KEPT_FOR_HEAP (1ull << 27)
 #define BLOCK_PAGES 16u
 #define REFUSED_KNOWN 64u
+#define STEPS_MOST 1024u /* of 1 MiB: as far as a jump reaches */
 #define HASH_BITS 14
 #define HASH_SIZE (1u << HASH_BITS)
 
@@ -227,7 +228,7 @@ static uintptr_t place_in_new_pages(const struct patch_window *window, size_t si
 	uintptr_t middle = window->first + width / 2;
 	uintptr_t distance;
 
-	for (distance = 0; distance <= width / 2 && distance / step < 512; distance += step) {
+	for (distance = 0; distance <= width / 2 && distance / step < STEPS_MOST; distance += step) {
 		uintptr_t below = (middle - distance) & ~(PAGE_BYTES - 1);
 		uintptr_t above = (middle + distance) & ~(PAGE_BYTES - 1);
 
