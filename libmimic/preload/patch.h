@@ -3,8 +3,8 @@
  * Trap once: an instruction that has trapped on a device's page is replaced by a jump to
  * a trampoline, which asks the device by a call. Declarations that the patch_ files share.
  *
- * A site is an instruction of the program's text that has trapped, or one that was moved
- * to make room for the jump before it. Sites, their
+ * A site is an instruction of the program's text that has trapped, or one that was replaced
+ * to make room for a jump before it (patch_row.h). Sites, their
  * trampolines and the pages of those stay as long as the process: a thread may
  * stand in a trampoline at any time. They are written under the lock of patch.c, with all
  * signals blocked, and read without it by handlers.

@@ -255,6 +255,7 @@ static bool is_taken(uintptr_t number, uintptr_t start, uintptr_t end)
 
 /* Pages that were refused lately. They are asked for anew when mimic_preload_patch_limit_tries() is called. */
 static uintptr_t refused[REFUSED_KNOWN];
+static bool has_refused;
 
 static bool ask_for(uintptr_t number)
 {
@@ -265,6 +266,7 @@ static bool ask_for(uintptr_t number)
 	if (map_pages(number << PAGE_SHIFT, 1))
 		return true;
 	*known = number;
+	has_refused = true;
 	return false;
 }
 
@@ -312,7 +314,9 @@ uintptr_t mimic_preload_patch_place(const struct patch_window *window, size_t si
 void mimic_preload_patch_limit_tries(unsigned int count)
 {
 	tries_left = count;
-	memset(refused, 0, sizeof(refused));
+	if (has_refused)
+		memset(refused, 0, sizeof(refused));
+	has_refused = false;
 	/* Asked once for all of them. */
 	kept.is_known = false;
 }

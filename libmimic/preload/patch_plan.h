@@ -6,8 +6,8 @@
  * architecture has a file of its own beside it.
  *
  * Only bytes of the instruction itself change. An address that is the start of
- * any other instruction keeps its bytes, so any jump to it works as before. An
- * instruction behind it that is moved for its sake has a jump of its own, at its own start.
+ * any other instruction keeps its bytes, so any jump to it works as before. Those
+ * behind it that are replaced for its sake have jumps of their own, at their own starts.
  */
 #ifndef MIMIC_PRELOAD_PATCH_PLAN_H
 #define MIMIC_PRELOAD_PATCH_PLAN_H

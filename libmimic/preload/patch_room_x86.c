@@ -314,7 +314,7 @@ static bool choose_in(struct patch_row *row, unsigned int number, struct patch_w
 	unsigned int places = number ? 1 + free_bytes(window) * VALUES : 1;
 	unsigned int candidates = number && window->prefixes ? places * row->prefix_count : places;
 
-	if (!is_allowed(row, window) || !mimic_preload_patch_may_lead(window))
+	if (!is_allowed(row, window) || (row->count > 1 && !mimic_preload_patch_may_lead(window)))
 		return false;
 	while (member->candidate < candidates && row->looks) {
 		unsigned int candidate = member->candidate++;
@@ -372,16 +372,19 @@ static void choose_values(struct patch_row *row)
 {
 	unsigned int i;
 
+	row->prefixes[0] = prefixes_of_jumps[0];
+	row->prefix_count = 1;
+	/* It has its choice of places, and is asked for no more: that takes system calls. */
+	if (row->count == 1)
+		return;
 	row->values = row->start >> 32 ? high_of_high_text : high_of_low_text;
 	for (i = 0; i < VALUES - 1 && !leads(row, row->values[i]); i++)
 		continue;
 	row->good = row->values[i];
-	row->prefix_count = 0;
-	for (i = 0; i < PREFIXES && row->prefix_count < PATCH_ROW_PREFIXES; i++)
+	for (i = row->prefix_count = 0; i < PREFIXES && row->prefix_count < PATCH_ROW_PREFIXES; i++)
 		if (leads(row, prefixes_of_jumps[i]))
 			row->prefixes[row->prefix_count++] = prefixes_of_jumps[i];
-	if (!row->prefix_count)
-		row->prefixes[row->prefix_count++] = prefixes_of_jumps[0];
+	row->prefix_count += !row->prefix_count;
 }
 
 bool mimic_preload_patch_room(struct patch_row *row)

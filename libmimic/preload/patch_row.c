@@ -38,26 +38,17 @@ static void add_site(struct patch_site *site)
 	member->is_early = site->is_early;
 }
 
-/* The jumps in front, the nearest first, that borrow bytes of its jump or of one of these. */
+/*
+ * The jumps in front, the nearest first, that borrow bytes of its jump or of one of these. The bytes that a jump borrows begin
+ * behind its own instruction: the first byte of the next one is among them.
+ */
 static unsigned int find_front(const struct patch_site *site, struct patch_site *front[PATCH_ROW_FRONT + 1])
 {
-	uintptr_t at = site->target.address;
-	unsigned int changed = site->target.instruction.length;
-	unsigned int count = 0, i;
+	struct patch_site *other = mimic_preload_patch_borrower(site->target.address);
+	unsigned int count = 0;
 
-	if (changed > PATCH_JUMP_MAX)
-		changed = PATCH_JUMP_MAX;
-	while (count <= PATCH_ROW_FRONT) {
-		struct patch_site *other = NULL;
-
-		for (i = 0; i < changed && !other; i++)
-			other = mimic_preload_patch_borrower(at + i);
-		if (!other)
-			break;
+	for (; other && count <= PATCH_ROW_FRONT; other = mimic_preload_patch_borrower(other->target.address))
 		front[count++] = other;
-		at = other->target.address;
-		changed = other->window.changed;
-	}
 	return count;
 }
 

@@ -22,7 +22,7 @@ struct patch_member {
 	struct patch_block block;
 	struct patch_site *site; /* stands for it; NULL: none yet */
 	bool is_moved, is_early;
-	/* What the search has found. */
+	/* The jump that the search has found. */
 	struct patch_window chosen;
 	uintptr_t place;
 	struct patch_site *again; /* its trampoline serves once more; NULL: a new one comes to `place` */

@@ -115,7 +115,7 @@ static uint32_t word_of(unsigned int load, uint32_t seed)
 	return seed * 2654435761u ^ load * 0x1010101u;
 }
 
-/* What the words leave in eax; those of memory are all the same. */
+/* eax behind the last one, after these words; those of memory are all the same. */
 static uint32_t expected(unsigned int from, uint32_t result, uint32_t seed, int is_memory)
 {
 	unsigned int i;
@@ -258,7 +258,8 @@ static void check_child(int is_mapped)
 		open_both((void *)device, 0);
 		check_all(2);
 		if (is_mapped)
-			CHECK(mmap(text, sizeof(file_bytes), PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file, 0) == text);
+			CHECK(mmap(text, sizeof(file_bytes), PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED,
+				   file, 0) == text);
 		else
 			CHECK(!mprotect(text, sizeof(file_bytes), PROT_READ | PROT_WRITE | PROT_EXEC));
 		CHECK(!memcmp(text, file_bytes, sizeof(file_bytes)));
