@@ -32,7 +32,14 @@ static const uint8_t opcodes[LOADS] = { 0x8b, 0x03, 0x33, 0x03, 0x33, 0x03, 0x33
 /* Behind them: add $LAST, %eax; ret */
 static const uint8_t behind[] = { 0x05, 0x04, 0x03, 0x02, 0x01, 0xc3 };
 
-static uint8_t file_bytes[(COPIES + 1) * COPY_BYTES];
+/*
+ * stc; mov (%rdi), %eax; jc over four bytes that look like loads, and are none; add $LAST, %eax; ret. The highest byte of a
+ * jump over the load would be theirs.
+ */
+static const uint8_t over_code[] = { 0xf9, 0x8b, 0x07, 0x72, 0x04, 0x8b, 0x0f, 0x8b,
+				     0x17, 0x05, 0x04, 0x03, 0x02, 0x01, 0xc3 };
+
+static uint8_t file_bytes[(COPIES + 2) * COPY_BYTES];
 static char *text;
 static int file;
 static volatile char *device;
@@ -43,7 +50,7 @@ static volatile char *device;
  */
 static void occupy(void)
 {
-	static const uint8_t highest[] = { 0x03, 0x06, 0x07, 0x33, 0x8b };
+	static const uint8_t highest[] = { 0x03, 0x06, 0x07, 0x0f, 0x33, 0x8b };
 	unsigned int i, part;
 
 	for (i = 0; i < sizeof(highest); i++)
@@ -71,6 +78,7 @@ static void make_text(int is_low)
 		memcpy(code + LOADS * LENGTH, behind, sizeof(behind));
 	}
 	memcpy(file_bytes + COPIES * COPY_BYTES, other_code, sizeof(other_code));
+	memcpy(file_bytes + (COPIES + 1) * COPY_BYTES, over_code, sizeof(over_code));
 	file = mkstemp(path);
 	CHECK(file >= 0 && write(file, file_bytes, sizeof(file_bytes)) == sizeof(file_bytes));
 	text = mmap(is_low ? (void *)LOW_TEXT : NULL, sizeof(file_bytes), PROT_READ | PROT_EXEC,
@@ -304,6 +312,20 @@ static void check_others(int is_elsewhere)
 		call_others(&memory, far + place);
 }
 
+/* --- bytes behind a jump ------------------------------------------------------------------ */
+
+static void check_over(void)
+{
+	const unsigned int copy = COPIES + 1, at = copy * COPY_BYTES + 5;
+	uint32_t i;
+
+	for (i = 0; i < 5; i++) {
+		store32(device, PRODUCE, 0, i);
+		CHECK(call(copy, 0, device + (CONSUME << 3), 0, 0) == i + LAST);
+		CHECK(!memcmp(text + at, file_bytes + at, 4));
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -317,6 +339,7 @@ int main(int argc, char **argv)
 	check_on_device(0, 0, 0, 5);
 	lose_name();
 	check_on_device(0, 0, 0, 6);
+	check_over();
 	check_threads();
 	check_all(COPIES);
 	check_steps(0);
