@@ -115,6 +115,8 @@ static struct patch_site *consider_anew(uintptr_t rip, uintptr_t address)
 	if (!site)
 		return mimic_preload_patch_add(rip);
 	mimic_preload_patch_bring_forward(site);
+	if (site->tries < TRIES_MAX)
+		site->tries++;
 	mimic_preload_patch_install(site, site->block);
 	return NULL;
 }
@@ -128,10 +130,11 @@ static bool is_elsewhere(const struct patch_site *site, uintptr_t address)
 /* Now it has trapped, and gets the code that it would have got then; or traps there from now on. */
 static void expect_elsewhere(struct patch_site *site, uintptr_t address)
 {
-	if (!is_elsewhere(site, address) || atomic_load(&stopped))
+	if (!is_elsewhere(site, address))
 		return;
 	site->is_early = false;
-	mimic_preload_patch_install(site, mimic_preload_arena_block(address));
+	if (!atomic_load(&stopped))
+		mimic_preload_patch_install(site, mimic_preload_arena_block(address));
 }
 
 static void consider(uintptr_t rip, uintptr_t address)

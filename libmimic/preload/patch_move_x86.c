@@ -103,6 +103,8 @@ static enum form form_of_second(uint8_t opcode)
 	if (opcode >= 0xc8 && opcode <= 0xcf)
 		return PLAIN; /* bswap */
 	switch (opcode) {
+	case 0x1f: /* nop, which computes an address at most */
+		return ADDRESS;
 	case 0xa3:
 	case 0xab:
 	case 0xaf: /* imul */

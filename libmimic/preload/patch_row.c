@@ -6,9 +6,9 @@
 #include "libmimic/preload/preload.h"
 
 /* System calls that ask for pages, for one instruction and its row: some 100 us at most. */
-#define TRIES 96u
+#define TRIES 64u
 /* Jumps that are tried, each some 50 ns. */
-#define LOOKS 1024u
+#define LOOKS 768u
 
 /* Static: a handler's stack may be small. */
 static struct patch_row row;

@@ -247,7 +247,7 @@ static bool is_of_registers(const ZydisDecodedInstruction *instruction, const Zy
 
 		if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
 			continue;
-		if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY && instruction->mnemonic != ZYDIS_MNEMONIC_NOP &&
 		    (operand->mem.type != ZYDIS_MEMOP_TYPE_AGEN || operand->mem.base == ZYDIS_REGISTER_RIP))
 			return false;
 		if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
