@@ -121,6 +121,8 @@ static void add_member(size_t offset, unsigned int length)
 
 	member->target.address = row.start + offset;
 	member->target.instruction.length = (uint8_t)length;
+	/* Which address it accesses is of no interest here. */
+	member->target.instruction.index = MIMIC_NO_REGISTER;
 	memcpy(member->target.bytes, row.text + offset, length);
 	member->block.shift = 28;
 }
