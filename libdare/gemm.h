@@ -10,11 +10,12 @@
 
 /*
  * Tiles of a block in m and in n, and its pieces of 64 bytes in k. A's part is read once for every two
- * columns of tiles: 512 KB, which stay in a cache of 1 MB beside 128 KB of B.
+ * columns of tiles: 512 KB, which stay in a cache of 1 MB beside 256 KB of B. Deep blocks, because each one loads
+ * and stores the sums.
  */
-#define DARE_BLOCK_TILES_M 8
+#define DARE_BLOCK_TILES_M 4
 #define DARE_BLOCK_TILES_N 32
-#define DARE_BLOCK_CHUNKS 64
+#define DARE_BLOCK_CHUNKS 128
 
 /* A or B: `rows` rows of k elements each, for mma wants both that way. */
 struct dare_operand {

@@ -95,9 +95,9 @@ static void products_of_random_shapes_are_those_of_the_plain_loop(void **state)
 static void products_of_several_blocks_are_those_of_the_plain_loop(void **state)
 {
 	static const struct gemm_case cases[] = {
-		{ GEMM_FP32, DARE_ADD, 530, 290, 1100, 1100, 290, 290 },
-		{ GEMM_BF16, DARE_TRANSPOSE_B, 100, 600, 2100, 2100, 2100, 600 },
-		{ GEMM_INT8, DARE_TRANSPOSE_A, 257, 113, 4200, 257, 113, 113 },
+		{ GEMM_FP32, DARE_ADD, 530, 290, 2200, 2200, 290, 290 },
+		{ GEMM_BF16, DARE_TRANSPOSE_B, 100, 600, 4200, 4200, 4200, 600 },
+		{ GEMM_INT8, DARE_TRANSPOSE_A, 257, 113, 8400, 257, 113, 113 },
 	};
 
 	(void)state;
