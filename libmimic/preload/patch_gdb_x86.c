@@ -7,7 +7,6 @@
  */
 #include <elf.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "libmimic/preload/patch.h"
 #include "libmimic/preload/preload.h"
@@ -222,24 +221,11 @@ static void make_symbol(struct object *object, const struct patch_site *site)
 	object->symbols[1].st_size = site->size;
 }
 
-/* Pages of its own: all this happens in a handler. */
-static struct object *allocate(void)
-{
-	static struct object *objects;
-	static size_t left;
-	const size_t count = 64;
-	long mapped;
-
-	if (left)
-		return &objects[--left];
-	mapped = mimic_raw_syscall(SYS_mmap, 0, (long)(count * sizeof(*objects)), PROT_READ | PROT_WRITE,
-				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (mapped < 0 && mapped > -4096)
-		return NULL;
-	objects = (struct object *)mapped;
-	left = count - 1;
-	return &objects[left];
-}
+/*
+ * All this happens in a handler, so memory cannot be allocated. Nor mapped: it would come where the program has just
+ * unmapped something, which should fault by now. What is not used takes no memory.
+ */
+static struct object objects[TOLD_MAX];
 
 /* The breakpoint is a SIGTRAP. Where that is blocked, the kernel takes the program's handler of it away. */
 static void tell(void)
@@ -255,11 +241,12 @@ static void tell(void)
 void mimic_preload_patch_tell_gdb(const struct patch_site *site, bool is_traced)
 {
 	static unsigned int told;
-	struct object *object = told++ < TOLD_MAX ? allocate() : NULL;
+	struct object *object;
 	struct jit_code_entry *entry;
 
-	if (!object)
+	if (told == TOLD_MAX)
 		return;
+	object = &objects[told++];
 	make_header(&object->header);
 	make_sections(object, site);
 	make_symbol(object, site);

@@ -87,6 +87,11 @@ for way in embedded daemon; do
 	result $? "$way: any_byte_around_an_access_may_be_jumped_to_at_the_end_of_a_page_too"
 	run "$programs/cancelled" && calls 500
 	result $? "$way: a_thread_that_is_cancelled_in_an_access_leaves_its_stack_to_its_cleanup_handlers"
+	# Where memory comes is chance.
+	filled=0
+	for _ in 1 2 3 4 5 6 7 8; do run "$programs/hole" || filled=1; done
+	[ $filled = 0 ]
+	result $? "$way: nothing_comes_where_the_program_has_unmapped_memory"
 	run "$programs/leaves"
 	[ $? = 6 ] && [ "$(grep -c ' 1 instructions trapped; ' "$work/errors")" = 2 ] &&
 		grep -q 'accesses: 0 by traps, 3 by calls' "$work/errors" && grep -q 'accesses: 1 by traps, 11 by calls' "$work/errors"
