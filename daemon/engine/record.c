@@ -26,6 +26,7 @@ static void fill_device(const struct mimicd_instance *instance, struct mimicd_de
 	record->memory_kept = instance->device_memory.kept;
 	record->events = instance->events.wanted;
 	record->event_kept = instance->events.kept;
+	record->restored = instance->restored;
 }
 
 /* Devices with names, then private ones of each client. record NULL: only counts them. */

@@ -22,6 +22,7 @@ struct mimicd_device_record {
 	uint64_t memory_kept;	/* 0: no program has it, so it is not in a file, or it is a bus's */
 	uint64_t events;	/* that an eventfd is to be told */
 	uint64_t event_kept;
+	struct mimicd_restored *restored;	/* no program has opened it since; NULL: it has no restored state */
 };
 
 struct mimicd_devices_record {

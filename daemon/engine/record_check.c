@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/engine/instance.h"
+#include "daemon/engine/restored.h"
 
 #define DEVICES_MAX (MIMIC_KINDS_MAX * MIMIC_KIND_DEVICES_MAX)
 #define PLACES_MAX (MIMICD_JOURNAL_FILES_BYTES / MIMIC_KIND_MEMORY_MAX)
@@ -52,6 +53,20 @@ static const char *memory_defect(const struct mimicd_journal_left *left,
 	return NULL;
 }
 
+static const char *restored_defect(const struct mimicd_journal_left *left, const struct mimicd_device_record *record)
+{
+	const struct mimicd_restored *restored = record->restored;
+
+	if (!restored)
+		return NULL;
+	if (!mimicd_journal_left_has(left, restored, sizeof(*restored)) || restored->owner_count > left->size ||
+	    restored->memory_size > MIMIC_KIND_MEMORY_MAX ||
+	    !mimicd_journal_left_has(left, restored,
+				     mimicd_restored_bytes(restored->owner_count, restored->memory_size)))
+		return "the restored state of a device";
+	return NULL;
+}
+
 const char *mimicd_record_defect(const struct mimicd_journal_left *left)
 {
 	const struct mimicd_root_record *root = left->root;
@@ -75,6 +90,8 @@ const char *mimicd_record_defect(const struct mimicd_journal_left *left)
 		/* Its size is known to the model alone. */
 		if (!defect && !mimicd_journal_left_has(left, record->model, sizeof(*record->model)))
 			defect = "the model of a device";
+		if (!defect)
+			defect = restored_defect(left, record);
 		if (defect)
 			return defect;
 	}

@@ -20,6 +20,7 @@
 #include "daemon/engine/memory_journal.h"
 #include "daemon/engine/origin.h"
 #include "daemon/engine/record_check.h"
+#include "daemon/engine/restored.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
 #include "libmimic/base/kinds.h"
@@ -260,6 +261,8 @@ static int restore(struct mimicd_engine *engine, struct mimicd_instance *instanc
 		error = function_of(instance)->ops->map_memory(function_of(instance), memory->base);
 	if (!error)
 		error = restore_events(instance, record);
+	if (!error)
+		error = mimicd_restored_take_over(instance, record->restored);
 	engine->loop_shard.busy = true;
 	return error;
 }

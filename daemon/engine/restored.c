@@ -1,37 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 #include "daemon/engine/restored.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/engine/engine.h"
 #include "daemon/engine/instance.h"
+#include "daemon/engine/step.h"
+#include "daemon/journal/journal.h"
 #include "libmimic/base/clock.h"
+
+static char *memory_of(struct mimicd_restored *restored)
+{
+	return (char *)&restored->owners[restored->owner_count];
+}
 
 struct mimicd_restored *mimicd_restored_make(const struct mimicd_instance *instance, const uint64_t *owners,
 					     size_t owner_count)
 {
-	struct mimicd_restored *restored = calloc(1, sizeof(*restored) + owner_count * sizeof(*owners));
+	uint64_t memory_size = instance->device_memory.base ? instance->device_memory.size : 0;
+	size_t size = mimicd_restored_bytes(owner_count, memory_size);
+	struct mimicd_restored *restored = mimicd_journal_is_on() ? mimicd_journal_alloc(size) : calloc(1, size);
 
 	if (!restored)
 		return NULL;
 	restored->owner_count = owner_count;
+	restored->memory_size = memory_size;
 	if (owner_count)
 		memcpy(restored->owners, owners, owner_count * sizeof(*owners));
-	if (!instance->device_memory.base)
-		return restored;
-	restored->memory = malloc(instance->device_memory.size);
-	if (restored->memory)
-		return restored;
-	free(restored);
-	return NULL;
+	return restored;
 }
 
 void mimicd_restored_drop(struct mimicd_restored *restored)
 {
-	if (restored)
-		free(restored->memory);
-	free(restored);
+	if (mimicd_journal_holds(restored))
+		mimicd_journal_free(restored);
+	else
+		free(restored);
+}
+
+/* A successor is to know of it. */
+static void set_restored(struct mimicd_instance *instance, struct mimicd_restored *restored)
+{
+	mimicd_step_note_devices(instance->engine);
+	instance->restored = restored;
 }
 
 /* Numbers of address spaces are ours from now on; those of the image meant something to the daemon that saved it. */
@@ -52,9 +65,9 @@ static void adopt_contexts(struct mimicd_instance *instance)
 void mimicd_restored_begin(struct mimicd_instance *instance, struct mimicd_restored *restored)
 {
 	mimicd_restored_drop(instance->restored);
-	instance->restored = restored;
-	if (restored->memory)
-		memcpy(restored->memory, instance->device_memory.base, instance->device_memory.size);
+	set_restored(instance, restored);
+	if (restored->memory_size)
+		memcpy(memory_of(restored), instance->device_memory.base, restored->memory_size);
 	adopt_contexts(instance);
 	instance->shard->calls++;
 	if (instance->kind->resume)
@@ -69,10 +82,10 @@ void mimicd_restored_wake(struct mimicd_instance *instance)
 
 	if (!restored)
 		return;
-	instance->restored = NULL;
+	set_restored(instance, NULL);
 	instance->shard->calls++;
-	if (restored->memory)
-		memcpy(instance->device_memory.base, restored->memory, instance->device_memory.size);
+	if (restored->memory_size)
+		memcpy(instance->device_memory.base, memory_of(restored), restored->memory_size);
 	if (instance->kind->resume)
 		instance->kind->resume(model, now);
 	for (size_t i = 0; i < restored->owner_count; i++)
@@ -82,6 +95,26 @@ void mimicd_restored_wake(struct mimicd_instance *instance)
 	if (instance->kind->retry)
 		instance->kind->retry(model, now);
 	instance->shard->busy |= model->ops->busy(model);
+}
+
+int mimicd_restored_take_over(struct mimicd_instance *instance, struct mimicd_restored *old)
+{
+	struct mimicd_restored *restored;
+
+	if (!old)
+		return 0;
+	restored = mimicd_restored_make(instance, old->owners, old->owner_count);
+	if (!restored)
+		return -ENOMEM;
+	if (restored->memory_size != old->memory_size) {
+		mimicd_restored_drop(restored);
+		return -EINVAL;
+	}
+	/* No program has the device, so its memory was in no file, and is empty by now. */
+	if (old->memory_size)
+		memcpy(instance->device_memory.base, memory_of(old), old->memory_size);
+	mimicd_restored_begin(instance, restored);
+	return 0;
 }
 
 static void detach_contexts(struct mimicd_instance *instance)
@@ -105,8 +138,10 @@ void mimicd_restored_wake_bound(struct mimicd_instance *instance)
 
 void mimicd_restored_forget(struct mimicd_instance *instance)
 {
-	mimicd_restored_drop(instance->restored);
-	instance->restored = NULL;
+	if (instance->restored) {
+		mimicd_restored_drop(instance->restored);
+		set_restored(instance, NULL);
+	}
 	for (unsigned int i = 0; i < instance->context_count; i++) {
 		if (!instance->contexts[i].is_restored)
 			continue;

@@ -14,11 +14,17 @@
 
 struct mimicd_instance;
 
+/* In the window, where the daemon has one, so that a successor finds it. */
 struct mimicd_restored {
-	void *memory;		/* the device's: a program that opens it gets another file */
-	size_t owner_count;
+	uint64_t memory_size;	/* of the device's memory, which lies behind `owners`: a program that opens it gets another file */
+	uint64_t owner_count;
 	uint64_t owners[];	/* threads that had roles when it was saved */
 };
+
+static inline uint64_t mimicd_restored_bytes(uint64_t owner_count, uint64_t memory_size)
+{
+	return sizeof(struct mimicd_restored) + owner_count * sizeof(uint64_t) + memory_size;
+}
 
 /* NULL: no memory. */
 struct mimicd_restored *mimicd_restored_make(const struct mimicd_instance *instance, const uint64_t *owners,
@@ -26,6 +32,8 @@ struct mimicd_restored *mimicd_restored_make(const struct mimicd_instance *insta
 void mimicd_restored_drop(struct mimicd_restored *restored);
 /* The device, which no program has, has got a state; `restored` is its own from now on. */
 void mimicd_restored_begin(struct mimicd_instance *instance, struct mimicd_restored *restored);
+/* The same for the successor of a daemon whose device had `old`; NULL: it had none. 0 or -errno. */
+int mimicd_restored_take_over(struct mimicd_instance *instance, struct mimicd_restored *old);
 /* A program has it, or a context of it, from now on, and its memory can be reached. Also where nothing was restored. */
 void mimicd_restored_wake(struct mimicd_instance *instance);
 /* A driver has it, which gives contexts away itself: those that wait are detached. */

@@ -208,6 +208,31 @@ programs()
 	done
 }
 
+# state PUT|TAKE: of maple1 and virgo0, as another program left it
+state()
+{
+	timeout 20 "$mimic" run --transport daemon "$build/tests/unmodified/kept" "$1"
+}
+
+save_a_state()
+{
+	state put <"$work/input" >"$work/output" 2>"$work/errors" &
+	program=$!
+	exec 3>"$work/input"
+	until_true grep -q ready "$work/output" && "$mimic" save --all -o "$work/saved" 2>"$work/errors"
+	local status=$?
+	go_on && until_true is_free maple1 && until_true is_free virgo0 && return $status
+}
+
+expected_state="$(seq -s ' ' 100 119) and 131072"
+rm -f "$work/input" && mkfifo "$work/input"
+start && save_a_state && "$mimic" restore "$work/saved" >"$work/output" 2>"$work/errors" && kill_daemon && kill_daemon &&
+	state take >"$work/output" 2>"$work/errors" && grep -qx "$expected_state" "$work/output"
+result $? "a_device_that_nobody_has_opened_since_it_was_restored_keeps_that_state"
+kill_daemon && state take >"$work/output" 2>"$work/errors" && grep -qx "0 .* and 0" "$work/output"
+result $? "and_has_it_for_one_program"
+stop
+
 start && begin word && programs 2 && kill_daemon && first=$(kept) && programs 20 && first_kb=$(window_kb) &&
 	programs 80 && second_kb=$(window_kb) && until_true is_free maple0 && kill_daemon && [ "$(kept)" = "$first" ]
 result $? "descriptors of 100 programs that came and went are not kept"
