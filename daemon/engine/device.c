@@ -197,6 +197,16 @@ static void fill_host(struct mimicd_instance *instance, struct mimic_host *host)
 		fill_port(&host->memory, &instance->memory);
 }
 
+/* A plugin's model has memory of its own, which ends with the daemon; its successor would find all states damaged. */
+static bool can_recover(const struct mimicd_instance *instance)
+{
+	if (!mimicd_journal_is_on() || mimicd_journal_holds(instance->model))
+		return true;
+	mimicd_log(MIMICD_LOG_ERROR, "%s is a plugin's device: a mimicd that can be recovered (--supervise, --recover) has none of these",
+		   instance->name);
+	return false;
+}
+
 static int create_model(struct mimicd_instance *instance)
 {
 	struct mimicd_engine *engine = instance->engine;
@@ -216,6 +226,8 @@ static int create_model(struct mimicd_instance *instance)
 	instance->model = mimicd_recording_make_model(instance, &parameters, &host);
 	if (!instance->model)
 		return -errno;
+	if (!can_recover(instance))
+		return -EPERM;
 	instance->jobs = (struct mimicd_device_jobs){
 		.jobs = &engine->jobs, .ops = has_jobs(instance) ? kind->jobs : NULL,
 		.model = instance->model, .name = instance->name,

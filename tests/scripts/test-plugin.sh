@@ -118,6 +118,14 @@ printf '[plugin]\nname = x\n' >"$dir/bad.ini"
 fails 2 "bad.ini:2: unknown key 'name' in section [plugin]" "a_section_plugin_has_one_key" \
 	"$mimic" run --config "$dir/bad.ini" "$dir/program" hello
 
+# Its state is not in the memory that a supervisor keeps.
+if [ -x "$build/bin/mimicd-recoverable" ]; then
+	fails 1 "checksum0 is a plugin's device" "a_daemon_that_can_be_recovered_refuses_a_plugins_devices" \
+		timeout 20 "$build/bin/mimicd" --supervise --kernel=off --socket "$dir/recovered" --plugin "$plugin" -d maple:1,checksum:1
+else
+	skip "a_daemon_that_can_be_recovered_refuses_a_plugins_devices" "this build has no mimicd that can be recovered"
+fi
+
 gives 532 "mimic_trace_takes_a_plugin" \
 	"$mimic" trace -o "$dir/trace.json" --plugin "$plugin" "$dir/program" hello
 cp "$dir/trace.json" "$dir/out"
