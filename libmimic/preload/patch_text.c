@@ -332,19 +332,25 @@ static void put(uintptr_t address, const uint8_t *bytes, size_t count)
 		text[i] = bytes[i];
 }
 
-/* Do all bytes lie in one aligned word? Its store is one for every thread that fetches instructions. */
+/*
+ * Do all bytes lie in one aligned word? A thread that fetches instructions meets all of its store, or nothing. That is
+ * AMD's promise (Architecture Programmer's Manual, volume 2, 7.6.1); of Intel's processors it is only known.
+ */
 static bool is_in_word(uintptr_t address, size_t count)
 {
 	return address % sizeof(uint64_t) + count <= sizeof(uint64_t);
 }
 
+/* The other bytes of the word are not ours: a debugger may write a breakpoint there meanwhile. */
 static void put_in_word(uintptr_t address, const uint8_t *bytes, size_t count)
 {
 	uint64_t *place = (uint64_t *)(address & ~(sizeof(uint64_t) - 1));
-	uint64_t word = __atomic_load_n(place, __ATOMIC_RELAXED);
+	uint64_t old = __atomic_load_n(place, __ATOMIC_RELAXED), word;
 
-	memcpy((uint8_t *)&word + address % sizeof(word), bytes, count);
-	__atomic_store_n(place, word, __ATOMIC_RELAXED);
+	do {
+		word = old;
+		memcpy((uint8_t *)&word + address % sizeof(word), bytes, count);
+	} while (!__atomic_compare_exchange_n(place, &old, word, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
 
 /* 0 or -errno: nothing was changed. */

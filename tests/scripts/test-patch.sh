@@ -87,6 +87,9 @@ for way in embedded daemon; do
 	result $? "$way: any_byte_around_an_access_may_be_jumped_to_at_the_end_of_a_page_too"
 	run "$programs/cancelled" && calls 500
 	result $? "$way: a_thread_that_is_cancelled_in_an_access_leaves_its_stack_to_its_cleanup_handlers"
+	run "$programs/filtered"
+	[ $? = 3 ]
+	result $? "$way: a_program_that_filters_its_system_calls_ends_by_exit_without_a_report"
 	# Where memory comes is chance.
 	filled=0
 	for _ in 1 2 3 4 5 6 7 8; do run "$programs/hole" || filled=1; done
