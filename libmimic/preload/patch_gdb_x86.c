@@ -223,7 +223,7 @@ static void make_symbol(struct object *object, const struct patch_site *site)
 
 /*
  * All this happens in a handler, so memory cannot be allocated. Nor mapped: it would come where the program has just
- * unmapped something, which should fault by now. What is not used takes no memory.
+ * unmapped something, which should fault by now. Objects that are not used take no memory.
  */
 static struct object objects[TOLD_MAX];
 

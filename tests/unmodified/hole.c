@@ -19,7 +19,7 @@ int main(void)
 	char *hole = mmap(NULL, HOLE_PAGES * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	CHECK(page != MAP_FAILED && hole != MAP_FAILED);
-	/* What is made once is there. */
+	/* Memory that mimic maps once is there. */
 	(void)load32((volatile char *)page, DEBUG, 0);
 	CHECK(munmap(hole, HOLE_PAGES * PAGE) == 0);
 	load_often(page + (DEBUG << 3));
