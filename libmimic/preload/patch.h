@@ -129,7 +129,9 @@ void mimic_preload_patch_install(struct patch_site *site, struct patch_block blo
 
 /* The latest site of the instruction; NULL: none. Lock-free. */
 struct patch_site *mimic_preload_patch_find(uintptr_t address);
-/* A new one, which stands for the address from now on. NULL: there are too many. */
+/* One that stood for the address, or stands for it, and never had a trampoline; NULL: none. */
+struct patch_site *mimic_preload_patch_spare(uintptr_t address);
+/* One without a trampoline, which stands for the address from now on: a spare one or a new one. NULL: there are too many. */
 struct patch_site *mimic_preload_patch_add(uintptr_t address);
 /* The one that stood for its instruction before it; NULL: none. */
 struct patch_site *mimic_preload_patch_former(const struct patch_site *site);

@@ -262,6 +262,16 @@ static bool write_row(void)
 	return true;
 }
 
+/* Sites that its members need and do not have. */
+static unsigned int count_new(void)
+{
+	unsigned int count = 0, i;
+
+	for (i = 0; i < row.count; i++)
+		count += !row.members[i].again && !mimic_preload_patch_spare(row.members[i].target.address);
+	return count;
+}
+
 /* The jumps in front keep theirs, or the instruction gets none: it would be one more of those that trap. */
 static enum patch_refusal find_room(void)
 {
@@ -281,7 +291,7 @@ void mimic_preload_patch_install(struct patch_site *site, struct patch_block blo
 	site->looked_at = 0;
 	if (!site->size)
 		site->block = block;
-	if (site->refusal == PATCH_FITS && mimic_preload_patch_count() + row.count > PATCH_SITES_MAX)
+	if (site->refusal == PATCH_FITS && mimic_preload_patch_count() + count_new() > PATCH_SITES_MAX)
 		site->refusal = PATCH_FULL;
 	mimic_preload_patch_release_all();
 	if (site->refusal == PATCH_FITS && !write_row())

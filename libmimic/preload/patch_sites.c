@@ -34,10 +34,24 @@ struct patch_site *mimic_preload_patch_find(uintptr_t address)
 	return at ? &sites[at - 1] : NULL;
 }
 
+struct patch_site *mimic_preload_patch_spare(uintptr_t address)
+{
+	struct patch_site *site = mimic_preload_patch_find(address);
+
+	while (site && (site->size || site->is_lost))
+		site = mimic_preload_patch_former(site);
+	return site;
+}
+
 struct patch_site *mimic_preload_patch_add(uintptr_t address)
 {
+	struct patch_site *spare = mimic_preload_patch_spare(address);
 	unsigned int count = atomic_load(&site_count);
 
+	if (spare) {
+		mimic_preload_patch_bring_forward(spare);
+		return spare;
+	}
 	if (count == PATCH_SITES_MAX)
 		return NULL;
 	sites[count].target.address = address;
