@@ -176,12 +176,15 @@ void mimic_preload_perf_start(void);
 uintptr_t mimic_preload_patch_place(const struct patch_window *window, size_t size);
 /* Without a system call: is there any address in the window that is not kept for the heap or the stack? */
 bool mimic_preload_patch_may_lead(const struct patch_window *window);
-/* Taken, until all are released or the place is used; PATCH_ROW_MAX of them. */
+/* Before the places for a row are searched: pages that are mapped from now on are unmapped if none is reserved there in the end. */
+void mimic_preload_patch_begin_search(void);
+/* Taken, until the search ends; PATCH_ROW_MAX of them. */
 void mimic_preload_patch_reserve(uintptr_t place, size_t size);
 void mimic_preload_patch_release(void);
-void mimic_preload_patch_release_all(void);
-/* So many system calls are made for new pages at most, until this is called again. */
-void mimic_preload_patch_limit_tries(unsigned int count);
+/* Before the first trampoline is written. */
+void mimic_preload_patch_end_search(void);
+/* So many system calls are made for new pages, and there are so many pages, at most, until this is called again. */
+void mimic_preload_patch_limit_tries(unsigned int count, unsigned int most);
 /* The system refuses memory that can be written and executed: there will be no more places. */
 bool mimic_preload_patch_pages_are_refused(void);
 /* The place is taken by the site's trampoline, which is written there. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Memory for trampolines, at the addresses that jumps reach. No trampoline in it changes, and we give no page back: a
- * thread may stand in it. The program may map its own memory over a page, which has no trampolines from then on.
+ * Memory for trampolines, at the addresses that jumps reach. No trampoline in it changes, and no page that has one is
+ * given back: a thread may stand in it. The program may map its own memory over a page, which has no trampolines from then on.
  */
 #include <errno.h>
 #include <string.h>
@@ -32,6 +32,7 @@ struct page {
 	struct patch_site *_Atomic first; /* trampolines that begin in it */
 	unsigned int used; /* bytes, from the first */
 	bool is_lost; /* to the program */
+	bool is_single; /* of no block: nothing is likely to come there but what it was mapped for */
 };
 
 static struct page pages[PATCH_PAGES_MAX];
@@ -41,6 +42,7 @@ static _Atomic uintptr_t lowest = UINTPTR_MAX;
 static _Atomic uintptr_t highest;
 static bool is_refused;
 static unsigned int tries_left = UINT32_MAX;
+static unsigned int pages_most = PATCH_PAGES_MAX;
 
 extern void *__libc_stack_end;
 
@@ -60,13 +62,14 @@ static struct page *find(uintptr_t number)
 	return NULL;
 }
 
-static void enter_page(uintptr_t number)
+static void enter_page(uintptr_t number, bool is_single)
 {
 	unsigned int i = hash(number);
 	uintptr_t start = number << PAGE_SHIFT;
 
 	while (atomic_load_explicit(&hash_table[i], memory_order_relaxed))
 		i = (i + 1) % HASH_SIZE;
+	pages[page_count].is_single = is_single;
 	atomic_store_explicit(&pages[page_count].number, number, memory_order_relaxed);
 	/* release: a handler that finds the page sees its number */
 	atomic_store_explicit(&hash_table[i], (uint16_t)++page_count, memory_order_release);
@@ -74,6 +77,19 @@ static void enter_page(uintptr_t number)
 		atomic_store(&lowest, start);
 	if (start + PAGE_BYTES > atomic_load(&highest))
 		atomic_store(&highest, start + PAGE_BYTES);
+}
+
+/* The last one that was entered: the places of the others in the hash table do not depend on it. */
+static uintptr_t take_out_last(void)
+{
+	uintptr_t number = atomic_load_explicit(&pages[page_count - 1].number, memory_order_relaxed);
+	unsigned int i = hash(number);
+
+	while (atomic_load_explicit(&hash_table[i], memory_order_relaxed) != page_count)
+		i = (i + 1) % HASH_SIZE;
+	atomic_store_explicit(&hash_table[i], 0, memory_order_relaxed);
+	page_count--;
+	return number;
 }
 
 static bool overlaps(uintptr_t start, uintptr_t end, uintptr_t low, uintptr_t high)
@@ -130,7 +146,7 @@ static bool map_pages(uintptr_t start, unsigned int count)
 	long mapped;
 	unsigned int i;
 
-	if (is_refused || !tries_left || page_count + count > PATCH_PAGES_MAX ||
+	if (is_refused || !tries_left || page_count + count > pages_most ||
 	    is_in_the_way(start, start + length))
 		return false;
 	tries_left--;
@@ -147,7 +163,7 @@ static bool map_pages(uintptr_t start, unsigned int count)
 		return false;
 	}
 	for (i = 0; i < count; i++)
-		enter_page((start >> PAGE_SHIFT) + i);
+		enter_page((start >> PAGE_SHIFT) + i, count == 1);
 	return true;
 }
 
@@ -170,11 +186,6 @@ void mimic_preload_patch_release(void)
 	reserved_count--;
 }
 
-void mimic_preload_patch_release_all(void)
-{
-	reserved_count = 0;
-}
-
 /* The end of a reserved place that overlaps; 0: none does. */
 static uintptr_t end_of_reserved(uintptr_t start, uintptr_t end)
 {
@@ -184,6 +195,47 @@ static uintptr_t end_of_reserved(uintptr_t start, uintptr_t end)
 		if (overlaps(start, end, reserved[i].start, reserved[i].end))
 			return reserved[i].end;
 	return 0;
+}
+
+/* --- pages that a search has mapped ------------------------------------------- */
+
+static unsigned int count_before; /* pages, when the search began */
+
+void mimic_preload_patch_begin_search(void)
+{
+	count_before = page_count;
+}
+
+/*
+ * No page that the search has mapped has a trampoline yet. Those where none will come are unmapped, so all are taken
+ * out, the last one first, and the others are entered anew.
+ */
+static void give_back_pages(void)
+{
+	static uintptr_t kept_numbers[PATCH_PAGES_MAX];
+	static bool is_single[PATCH_PAGES_MAX];
+	unsigned int count = 0;
+
+	while (page_count > count_before) {
+		const struct page *page = &pages[page_count - 1];
+		bool single = page->is_single;
+		uintptr_t start = take_out_last() << PAGE_SHIFT;
+
+		if (single && !end_of_reserved(start, start + PAGE_BYTES)) {
+			mimic_raw_syscall(SYS_munmap, (long)start, PAGE_BYTES, 0, 0, 0, 0);
+			continue;
+		}
+		is_single[count] = single;
+		kept_numbers[count++] = start >> PAGE_SHIFT;
+	}
+	while (count-- > 0)
+		enter_page(kept_numbers[count], is_single[count]);
+}
+
+void mimic_preload_patch_end_search(void)
+{
+	give_back_pages();
+	reserved_count = 0;
 }
 
 /* --- a place in a wide window ------------------------------------------------ */
@@ -311,9 +363,10 @@ uintptr_t mimic_preload_patch_place(const struct patch_window *window, size_t si
 	return place ? place : place_in_new_pages(window, size);
 }
 
-void mimic_preload_patch_limit_tries(unsigned int count)
+void mimic_preload_patch_limit_tries(unsigned int count, unsigned int most)
 {
 	tries_left = count;
+	pages_most = most;
 	if (has_refused)
 		memset(refused, 0, sizeof(refused));
 	has_refused = false;

@@ -7,6 +7,8 @@
 
 /* System calls that ask for pages, for one instruction and its row: some 100 us at most. */
 #define TRIES 64u
+/* Pages, up to which a row gets new ones: the rest is for those that need no neighbours. */
+#define PAGES_OF_ROWS (PATCH_PAGES_MAX / 2)
 /* Jumps that are tried, each some 50 ns. */
 #define LOOKS 768u
 
@@ -275,10 +277,13 @@ static unsigned int count_new(void)
 /* The jumps in front keep theirs, or the instruction gets none: it would be one more of those that trap. */
 static enum patch_refusal find_room(void)
 {
-	mimic_preload_patch_limit_tries(own ? TRIES : UINT32_MAX);
+	if (own)
+		mimic_preload_patch_limit_tries(TRIES, PAGES_OF_ROWS);
+	else
+		mimic_preload_patch_limit_tries(UINT32_MAX, PATCH_PAGES_MAX);
 	if (mimic_preload_patch_room(&row))
 		return PATCH_FITS;
-	mimic_preload_patch_limit_tries(TRIES);
+	mimic_preload_patch_limit_tries(TRIES, PAGES_OF_ROWS);
 	while (row.looks && add_behind())
 		if (mimic_preload_patch_room(&row))
 			return PATCH_FITS;
@@ -287,13 +292,14 @@ static enum patch_refusal find_room(void)
 
 void mimic_preload_patch_install(struct patch_site *site, struct patch_block block)
 {
+	mimic_preload_patch_begin_search();
 	site->refusal = begin_row(site, block) ? find_room() : PATCH_NO_PLACE;
 	site->looked_at = 0;
 	if (!site->size)
 		site->block = block;
 	if (site->refusal == PATCH_FITS && mimic_preload_patch_count() + count_new() > PATCH_SITES_MAX)
 		site->refusal = PATCH_FULL;
-	mimic_preload_patch_release_all();
+	mimic_preload_patch_end_search();
 	if (site->refusal == PATCH_FITS && !write_row())
 		site->refusal = PATCH_TEXT_CLOSED;
 	if (site->refusal == PATCH_NO_PLACE && mimic_preload_patch_pages_are_refused())
