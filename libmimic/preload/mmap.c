@@ -272,11 +272,17 @@ static bool is_device(int descriptor)
 		mimic_preload_nodes_of_kernel(descriptor));
 }
 
+enum way {
+	WAY_NEW, /* only if nothing is there: text is not */
+	WAY_MAPPED, /* in place of what is there */
+	WAY_UNMAPPED,
+};
+
 /*
  * The program is about to unmap the range, or to map something there: trampolines lie where it has chosen no address,
- * and no device's page comes to its memory.
+ * and no device's page comes to its memory. A jump that borrows bytes there would lead astray as soon as they change.
  */
-static void make_way(void *address, size_t length, bool is_replaced)
+static void make_way(void *address, size_t length, enum way way)
 {
 	uintptr_t start = (uintptr_t)address;
 	struct mimic_preload_lock lock;
@@ -284,8 +290,10 @@ static void make_way(void *address, size_t length, bool is_replaced)
 	length = round_up(length);
 	if (mimic_preload_is_inside() || start % PAGE_BYTES || start + length <= start)
 		return;
+	if (way != WAY_NEW)
+		mimic_preload_patch_forget(start, length, false);
 	mimic_preload_patch_make_way(start, length);
-	if (!is_replaced || !mimic_preload_arena_overlaps(start, length))
+	if (way != WAY_MAPPED || !mimic_preload_arena_overlaps(start, length))
 		return;
 	mimic_preload_lock(&lock);
 	mimic_preload_arena_leave(start, length);
@@ -317,8 +325,10 @@ EXPORT void *mmap(void *address, size_t length, int protection, int flags, int d
 	void *result;
 	bool ours;
 
-	if (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE))
-		make_way(address, length, flags & MAP_FIXED);
+	if (flags & MAP_FIXED_NOREPLACE)
+		make_way(address, length, WAY_NEW);
+	else if (flags & MAP_FIXED)
+		make_way(address, length, WAY_MAPPED);
 	if (!(flags & MAP_ANONYMOUS) && is_device(descriptor)) {
 		mimic_preload_threads_attach();
 		mimic_preload_lock(&lock);
@@ -343,7 +353,7 @@ EXPORT int munmap(void *address, size_t length)
 {
 	int result;
 
-	make_way(address, length, false);
+	make_way(address, length, WAY_UNMAPPED);
 	result = NEXT(munmap)(address, length);
 	if (result == 0)
 		forget(address, length, true);
@@ -372,7 +382,8 @@ EXPORT int mprotect(void *address, size_t length, int protection)
 	struct mimic_preload_lock lock;
 	int result;
 
-	if (protection & PROT_WRITE && !mimic_preload_is_inside())
+	/* Nor may a jump borrow bytes that the processor cannot fetch. */
+	if ((protection & PROT_WRITE || !(protection & PROT_EXEC)) && !mimic_preload_is_inside())
 		mimic_preload_patch_forget(start, round_up(length), false);
 	if (mimic_preload_is_inside() || start % PAGE_BYTES || !mimic_preload_mapping_overlaps(start, length))
 		return NEXT(mprotect)(address, length, protection);
@@ -410,14 +421,14 @@ EXPORT void *mremap(void *old, size_t old_size, size_t new_size, int flags, ...)
 	va_end(list);
 	if (!mimic_preload_is_inside() && mimic_preload_mapping_overlaps((uintptr_t)old, old_size))
 		return remap_device(old, round_up(old_size), round_up(new_size), flags);
-	make_way(old, old_size, false);
+	make_way(old, old_size, WAY_UNMAPPED);
 	if (fixed)
-		make_way(fixed, new_size, true);
+		make_way(fixed, new_size, WAY_MAPPED);
 	result = NEXT(mremap)(old, old_size, new_size, flags, fixed);
 	if (result != MAP_FAILED && fixed)
 		forget(fixed, new_size, false);
-	/* Memory of its own may have lain among the devices' pages. */
-	if (result != MAP_FAILED && result != old && mimic_preload_arena_overlaps((uintptr_t)old, round_up(old_size)))
+	/* Other text may come there next, and memory of its own may have lain among the devices' pages. */
+	if (result != MAP_FAILED && result != old)
 		forget(old, old_size, true);
 	return result;
 }

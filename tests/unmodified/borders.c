@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Text whose next page changes: a row of loads of the device over the end of a page, of which each jump borrows the
- * bytes of the next one, and one load that lies over the end of a page.
+ * bytes of the next one, one load that lies over the end of a page, and one whose jump borrows from the next page. That
+ * loses its rights, moves, or becomes memory while a thread executes the load.
  */
 #include "contract.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #define LOADS 12
@@ -88,8 +91,97 @@ static void check_memory_behind_a_load(void)
 	unmap_code(text);
 }
 
+/* mov 0(%rdi), %eax; ret at the end of a page. NULL: its jump has no place. */
+static uint8_t *map_load(void)
+{
+	static const uint8_t code[] = { 0x8b, 0x47, 0, 0xc3 };
+	uint8_t *text = map_code(code, sizeof(code), sizeof(code)), *load = text + PAGE - sizeof(code);
+	int i;
+
+	for (i = 0; i < 5; i++)
+		call(load, device + (STATISTICS << 3));
+	if (*load != code[0])
+		return load;
+	unmap_code(text);
+	return NULL;
+}
+
+static void check_rights(int rights)
+{
+	uint8_t *load = map_load();
+	volatile uint32_t memory = 77;
+	int i;
+
+	if (!load)
+		return;
+	CHECK(!mprotect(load + 4, PAGE, rights));
+	for (i = 0; i < 3; i++) {
+		CHECK(call(load, &memory) == 77);
+		call(load, device + (STATISTICS << 3));
+	}
+	unmap_code(load + 4 - PAGE);
+}
+
+static void check_text_that_moves(void)
+{
+	uint8_t *load = map_load(), *text;
+	volatile uint32_t memory = 77;
+	void *place = mmap(NULL, 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (!load)
+		return;
+	text = mremap(load + 4 - PAGE, 2 * PAGE, 2 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, place);
+	CHECK(place != MAP_FAILED && text == place);
+	CHECK(call(text + PAGE - 4, &memory) == 77);
+	call(text + PAGE - 4, device + (STATISTICS << 3));
+	CHECK(call(text + PAGE - 4, &memory) == 77);
+	unmap_code(text);
+}
+
+/* --- a thread that executes the load meanwhile ------------------------------------------- */
+
+static atomic_int is_over, calls;
+
+static void *execute(void *load)
+{
+	volatile uint32_t memory = 77;
+
+	while (!is_over) {
+		CHECK(call(load, &memory) == 77);
+		calls++;
+	}
+	return NULL;
+}
+
+static void wait_for_calls(void)
+{
+	int before = calls;
+
+	while (calls - before < 2000)
+		continue;
+}
+
+static void check_memory_that_comes_meanwhile(void)
+{
+	uint8_t *load = map_load();
+	pthread_t thread;
+
+	if (!load)
+		return;
+	is_over = 0;
+	CHECK(!pthread_create(&thread, NULL, execute, load));
+	wait_for_calls();
+	CHECK(mmap(load + 4, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == load + 4);
+	wait_for_calls();
+	is_over = 1;
+	pthread_join(thread, NULL);
+	unmap_code(load + 4 - PAGE);
+}
+
 int main(void)
 {
+	int i;
+
 	device = map_node("/dev/maple0", WORDS_16);
 	open_both((void *)device, 0);
 	for (size_t length = 3; length <= 4; length++) {
@@ -97,5 +189,10 @@ int main(void)
 		check_row(length, 1);
 	}
 	check_memory_behind_a_load();
+	check_rights(PROT_READ);
+	check_rights(PROT_NONE);
+	check_text_that_moves();
+	for (i = 0; i < 100; i++)
+		check_memory_that_comes_meanwhile();
 	return 0;
 }
