@@ -141,7 +141,7 @@ unsigned int mimic_preload_patch_count(void);
 struct patch_site *mimic_preload_patch_site(unsigned int number);
 /* Or does another one stand for its instruction by now? */
 bool mimic_preload_patch_is_latest(const struct patch_site *site);
-/* The site whose jump was written over the byte at `address`. */
+/* The site whose instruction, which a jump was written over, has the byte at `address`. */
 struct patch_site *mimic_preload_patch_over(uintptr_t address);
 /* The site whose jump reads the byte at `address` as its own. */
 struct patch_site *mimic_preload_patch_borrower(uintptr_t address);

@@ -99,14 +99,25 @@ bool mimic_preload_patch_is_latest(const struct patch_site *site)
 
 /* --- bytes of jumps ------------------------------------------------------------------ */
 
+/*
+ * Those that are written, and the rest of its instruction: a jump that were written over that would stay in it when its
+ * own is taken back.
+ */
+static unsigned int bytes_of(const struct patch_site *site)
+{
+	unsigned int length = site->target.instruction.length;
+
+	return length > site->window.changed ? length : site->window.changed;
+}
+
 struct patch_site *mimic_preload_patch_over(uintptr_t address)
 {
 	unsigned int back;
 
-	for (back = 0; back < PATCH_JUMP_MAX; back++) {
+	for (back = 0; back < MIMIC_INSTRUCTION_MAX; back++) {
 		struct patch_site *site = mimic_preload_patch_find(address - back);
 
-		if (site && atomic_load(&site->installed) && back < site->window.changed)
+		if (site && atomic_load(&site->installed) && back < bytes_of(site))
 			return site;
 	}
 	return NULL;

@@ -138,6 +138,24 @@ static void check_text_that_moves(void)
 	unmap_code(text);
 }
 
+/* mov $0x078b2211, 8(%rdi), of which the last two bytes are mov (%rdi), %eax; ret. That load begins a page. */
+static void check_a_load_within_a_store(void)
+{
+	static const uint8_t code[] = { 0xc7, 0x47, 8, 0x11, 0x22, 0x8b, 0x07, 0xc3 };
+	uint8_t *text = map_code(code, sizeof(code), 5), *store = text + PAGE - 5;
+	volatile uint32_t memory[4] = { 0 };
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		call(store, device + (PRODUCE << 3) - 8);
+		call(text + PAGE, device + (STATISTICS << 3));
+	}
+	CHECK(!mprotect(text, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC));
+	call(store, memory);
+	CHECK(memory[2] == 0x078b2211);
+	unmap_code(text);
+}
+
 /* --- a thread that executes the load meanwhile ------------------------------------------- */
 
 static atomic_int is_over, calls;
@@ -192,6 +210,7 @@ int main(void)
 	check_rights(PROT_READ);
 	check_rights(PROT_NONE);
 	check_text_that_moves();
+	check_a_load_within_a_store();
 	for (i = 0; i < 100; i++)
 		check_memory_that_comes_meanwhile();
 	return 0;
