@@ -54,15 +54,35 @@ static unsigned int find_front(const struct patch_site *site, struct patch_site 
 	return count;
 }
 
+/* Sites that are installed may have lost their text in a way that we have not seen. */
+static bool are_in_text(struct patch_site *const *sites, unsigned int count)
+{
+	while (count-- > 0)
+		if (!mimic_preload_patch_is_in_text(sites[count]))
+			return false;
+	return true;
+}
+
+/* How many of the file's bytes there are from the site's first on, if the text has them. 0: none. */
+static size_t look_at_site(const struct patch_site *site)
+{
+	enum patch_refusal refusal;
+	size_t count;
+
+	if (site->looked_at)
+		return site->looked_at;
+	count = mimic_preload_code_original(site->target.address, original, PATCH_LOOKED_AT, &refusal);
+	return mimic_preload_patch_is_as_known(site->target.address, original, count) ? count : 0;
+}
+
 /* false: too many jumps hang together, or the text is not a file's any more. */
 static bool begin_row(struct patch_site *site, struct patch_block block)
 {
 	struct patch_site *front[PATCH_ROW_FRONT + 1];
 	unsigned int count = find_front(site, front);
 	uintptr_t address = site->target.address;
-	enum patch_refusal refusal;
 
-	if (count > PATCH_ROW_FRONT)
+	if (count > PATCH_ROW_FRONT || !are_in_text(front, count))
 		return false;
 	original_count = 0;
 	row.count = 0;
@@ -70,9 +90,7 @@ static bool begin_row(struct patch_site *site, struct patch_block block)
 	row.is_traced = mimic_preload_patch_is_traced();
 	row.has_skipped = false;
 	row.start = count ? front[count - 1]->target.address : address;
-	row.available = site->looked_at;
-	if (!row.available)
-		row.available = mimic_preload_code_original(address, original, PATCH_LOOKED_AT, &refusal);
+	row.available = look_at_site(site);
 	if (!row.available)
 		return false;
 	row.available += address - row.start;
@@ -238,7 +256,9 @@ static bool write_member(const struct patch_member *member)
 		atomic_fetch_add(&site->traps, atomic_exchange(&before->traps, 0));
 		atomic_fetch_add(&site->calls, atomic_exchange(&before->calls, 0));
 	}
-	if (!member->again)
+	if (member->again)
+		site->is_early = member->is_early;
+	else
 		fill(site, member);
 	return mimic_preload_patch_write(site);
 }
