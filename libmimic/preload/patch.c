@@ -186,11 +186,13 @@ static bool is_over(void)
 void mimic_preload_patch_trapped(uintptr_t rip, uintptr_t address)
 {
 	struct patch_site *site;
+	bool is_in_trampoline;
 	uint64_t mask;
 
 	if (!is_on)
 		return;
 	site = mimic_preload_patch_at(rip);
+	is_in_trampoline = site;
 	if (!site)
 		site = mimic_preload_patch_find(rip);
 	if (site)
@@ -203,7 +205,11 @@ void mimic_preload_patch_trapped(uintptr_t rip, uintptr_t address)
 			atomic_fetch_add_explicit(&other_traps, 1, memory_order_relaxed);
 		return;
 	}
-	consider(site && mimic_preload_patch_is_in_text(site) ? site->target.address : rip, address);
+	/* The trampoline's own code is none to replace, where its jump has been taken back meanwhile. */
+	if (!is_in_trampoline)
+		consider(rip, address);
+	else if (mimic_preload_patch_is_in_text(site))
+		consider(site->target.address, address);
 	if (!site) {
 		site = mimic_preload_patch_find(rip);
 		if (site)
@@ -422,8 +428,12 @@ bool mimic_preload_patch_is_wanted(void)
 
 void mimic_preload_patch_stop(void)
 {
+	/* A change of the text that another thread has begun is complete before the filter is there. */
+	uint64_t mask = enter();
+
 	atomic_store(&stopped, PATCH_END_FILTER);
 	mimic_preload_code_stop();
+	leave(mask);
 }
 
 uint64_t mimic_preload_patch_other_traps(void)
