@@ -350,6 +350,9 @@ void mimic_preload_patch_forget(uintptr_t start, size_t length, bool is_gone)
 
 	if (!is_on || !mimic_preload_patch_count())
 		return;
+	/* Under a filter no jump is taken back, and no system call is made in vain. */
+	if (!is_gone && atomic_load(&stopped) == PATCH_END_FILTER)
+		return;
 	mask = enter();
 	forget_locked(start, length, is_gone);
 	if (is_gone)

@@ -262,6 +262,32 @@ static void check_filter(void)
 	CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
+/* Rights of memory change without a system call that the program has not made. */
+static void check_rights_under_a_filter(void)
+{
+	int status;
+	pid_t child = fork();
+
+	CHECK(child >= 0);
+	if (!child) {
+		void *memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		struct sock_filter filter[] = {
+			BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigprocmask, 1, 0),
+			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		};
+		struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+
+		CHECK(memory != MAP_FAILED);
+		CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+		      !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+		CHECK(!mprotect(memory, PAGE, PROT_READ) && !mprotect(memory, PAGE, PROT_READ | PROT_WRITE));
+		syscall(SYS_exit_group, 0);
+	}
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
 int main(void)
 {
 	device = map_node("/dev/maple0", WORDS_16);
@@ -275,5 +301,6 @@ int main(void)
 	check_child();
 	check_protection();
 	check_filter();
+	check_rights_under_a_filter();
 	return 0;
 }
