@@ -176,7 +176,10 @@ void mimic_preload_perf_start(void);
 uintptr_t mimic_preload_patch_place(const struct patch_window *window, size_t size);
 /* Without a system call: is there any address in the window that is not kept for the heap or the stack? */
 bool mimic_preload_patch_may_lead(const struct patch_window *window);
-/* Before the places for a row are searched: pages that are mapped from now on are unmapped if none is reserved there in the end. */
+/*
+ * Before the places for a row are searched: where there are many pages, those that are mapped from now on are unmapped if
+ * none is reserved there in the end.
+ */
 void mimic_preload_patch_begin_search(void);
 /* Taken, until the search ends; PATCH_ROW_MAX of them. */
 void mimic_preload_patch_reserve(uintptr_t place, size_t size);

@@ -23,6 +23,8 @@
 #define KEPT_FOR_HEAP (1ull << 27)
 #define BLOCK_PAGES 16u
 #define REFUSED_KNOWN 64u
+/* Up to so many pages, those without a trampoline stay: others find a place there without a system call. */
+#define PAGES_THAT_STAY (PATCH_PAGES_MAX / 4)
 #define STEPS_MOST 1024u /* of 1 MiB: as far as a jump reaches */
 #define HASH_BITS 14
 #define HASH_SIZE (1u << HASH_BITS)
@@ -207,8 +209,8 @@ void mimic_preload_patch_begin_search(void)
 }
 
 /*
- * No page that the search has mapped has a trampoline yet. Those where none will come are unmapped, so all are taken
- * out, the last one first, and the others are entered anew.
+ * No page that the search has mapped has a trampoline yet. Where there are many pages, those where none will come are
+ * unmapped: all of the search are taken out, the last one first, and the others are entered anew.
  */
 static void give_back_pages(void)
 {
@@ -216,6 +218,8 @@ static void give_back_pages(void)
 	static bool is_single[PATCH_PAGES_MAX];
 	unsigned int count = 0;
 
+	if (page_count <= PAGES_THAT_STAY)
+		return;
 	while (page_count > count_before) {
 		const struct page *page = &pages[page_count - 1];
 		bool single = page->is_single;

@@ -58,6 +58,8 @@ for way in embedded daemon; do
 	result $? "$way: loads_side_by_side_are_replaced_jumped_to_stepped_through_and_taken_back"
 	run "$programs/row" low && calls 5000 0 && [ "$(grep -c 'no free address' "$work/errors")" -le 20 ]
 	result $? "$way: loads_side_by_side_are_replaced_in_text_at_low_addresses"
+	run "$programs/rows"
+	result $? "$way: loads_that_compete_for_places_leave_pages_to_others"
 	# The first load, and instructions of the program itself.
 	run "$programs/row" early && calls 90 10 && ! grep -q 'not patched' "$work/errors" &&
 		grep -q ' 5 instructions trapped; .* sake: [1-9] others; accesses: 5 by traps' "$work/errors"

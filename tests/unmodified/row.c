@@ -278,22 +278,6 @@ static void check_child(int is_mapped)
 	CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
-/* Each page by itself that was mapped for trampolines has one. */
-static void check_pages(void)
-{
-	static const char nothing[PAGE];
-	FILE *maps = fopen("/proc/self/maps", "r");
-	unsigned long start, end;
-	char line[512], rights[8];
-
-	CHECK(maps);
-	while (fgets(line, sizeof(line), maps))
-		if (sscanf(line, "%lx-%lx %7s", &start, &end, rights) == 3 && !strcmp(rights, "rwxp") &&
-		    end - start == PAGE)
-			CHECK(memcmp((void *)start, nothing, PAGE));
-	fclose(maps);
-}
-
 /* --- loads that have not trapped --------------------------------------------------------- */
 
 static void call_others(const volatile void *first, const volatile void *others)
@@ -358,7 +342,6 @@ int main(int argc, char **argv)
 	check_over();
 	check_threads();
 	check_all(COPIES);
-	check_pages();
 	check_steps(0);
 	check_steps(1);
 	check_child(0);
