@@ -200,7 +200,7 @@ static void fill_host(struct mimicd_instance *instance, struct mimic_host *host)
 /* A plugin's model has memory of its own, which ends with the daemon; its successor would find all states damaged. */
 static bool can_recover(const struct mimicd_instance *instance)
 {
-	if (!mimicd_journal_is_on() || mimicd_journal_holds(instance->model))
+	if (!mimicd_journal_is_on() || !mimic_kind_is_plugins(instance->kind))
 		return true;
 	mimicd_log(MIMICD_LOG_ERROR, "%s is a plugin's device: a mimicd that can be recovered (--supervise, --recover) has none of these",
 		   instance->name);

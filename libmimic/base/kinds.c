@@ -15,6 +15,11 @@ const struct mimic_kind *mimic_kinds[MIMIC_KINDS_MAX] = {
 #undef KIND
 };
 
+static const unsigned int built_in =
+#define KIND(name) 1 +
+#include "devices/kinds.def"
+#undef KIND
+	0;
 static unsigned int count =
 #define KIND(name) 1 +
 #include "devices/kinds.def"
@@ -31,6 +36,11 @@ static char names[MIMIC_KINDS_MAX * (1 + MIMIC_KIND_NAME_MAX) + 1] =
 unsigned int mimic_kind_count(void)
 {
 	return count;
+}
+
+bool mimic_kind_is_plugins(const struct mimic_kind *kind)
+{
+	return mimic_kind_index(kind) >= built_in;
 }
 
 /* By its name: a kind may be a copy of the one that is registered (libmimic/record/kind.c). */

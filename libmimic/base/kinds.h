@@ -42,6 +42,9 @@ bool mimic_kind_number(const char *text, unsigned int *number);
  */
 int mimic_kind_register(const struct mimic_kind *kind, char *reason, size_t size);
 
+/* Was it registered, and not built in? */
+bool mimic_kind_is_plugins(const struct mimic_kind *kind);
+
 /* kind_check.c: has the kind all required parts, within the limits? false: `reason` names a defect. */
 bool mimic_kind_is_valid(const struct mimic_kind *kind, char *reason, size_t size);
 /* The same of parameters: the kind's own check(), and limits that depend on them. */
