@@ -19,7 +19,7 @@ enum {
 };
 #define LIMA_GAIN 1.7	/* of all threads, to one thread's */
 #define CROWD_GAIN 0.5	/* of 64 clients, to 2 clients' */
-#define LEAST_FAIR 0.05	/* below 1, which is Jain's index where all clients have the same */
+#define UNFAIR_MOST 0.05	/* 1 - Jain's index at most: that is 1 where all clients have the same */
 #define AT(operation, field) ((operation) << 3 | (field) << 9)
 
 #define CLIENTS_MAX 64
@@ -207,7 +207,7 @@ static void report(const char *name, const struct result *result, const struct r
 	snprintf(row.name, sizeof(row.name), "%s", name);
 	snprintf(row.reference, sizeof(row.reference), "%s", what);
 	bench_report(&row);
-	row = (struct bench_row){ .value = 1 - result->index, .unit = "below Jain's 1", .limit = LEAST_FAIR };
+	row = (struct bench_row){ .value = 1 - result->index, .unit = "1 - Jain's index", .limit = UNFAIR_MOST };
 	snprintf(row.name, sizeof(row.name), "%s_fairness", name);
 	snprintf(row.reference, sizeof(row.reference), "a client uses %.1f %% of a CPU", result->share);
 	bench_report(&row);

@@ -21,6 +21,7 @@ struct mimicd_restored {
 	uint64_t owners[];	/* threads that had roles when it was saved */
 };
 
+/* Of the structure with all that lies behind it. */
 static inline uint64_t mimicd_restored_bytes(uint64_t owner_count, uint64_t memory_size)
 {
 	return sizeof(struct mimicd_restored) + owner_count * sizeof(uint64_t) + memory_size;

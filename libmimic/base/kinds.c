@@ -15,16 +15,15 @@ const struct mimic_kind *mimic_kinds[MIMIC_KINDS_MAX] = {
 #undef KIND
 };
 
-static const unsigned int built_in =
+enum {
+	BUILT_IN =
 #define KIND(name) 1 +
 #include "devices/kinds.def"
 #undef KIND
-	0;
-static unsigned int count =
-#define KIND(name) 1 +
-#include "devices/kinds.def"
-#undef KIND
-	0;
+		0
+};
+
+static unsigned int count = BUILT_IN;
 
 /* Each after a space. */
 static char names[MIMIC_KINDS_MAX * (1 + MIMIC_KIND_NAME_MAX) + 1] =
@@ -40,7 +39,7 @@ unsigned int mimic_kind_count(void)
 
 bool mimic_kind_is_plugins(const struct mimic_kind *kind)
 {
-	return mimic_kind_index(kind) >= built_in;
+	return mimic_kind_index(kind) >= BUILT_IN;
 }
 
 /* By its name: a kind may be a copy of the one that is registered (libmimic/record/kind.c). */
