@@ -16,7 +16,7 @@
 #define SLOW_ADDRESS 0x100000u	/* the program's */
 
 struct slow_memory {
-	unsigned int sleep_us;	/* before a page comes */
+	atomic_uint sleep_us;	/* before a page comes */
 	atomic_uint served;	/* pages that have come, each word of which is the page's number */
 };
 

@@ -172,7 +172,7 @@ static void tiles_of_a_context_come_later_and_whole(void **state)
 	slow_memory_end();
 }
 
-/* One command sleeps often, each time shorter than others may wait. */
+/* The first command sleeps long enough to be noticed. Then each command sleeps for less than others may wait. */
 static void short_sleeps_count_together(void **state)
 {
 	uint64_t words[1 + BURST] = { 0 }, last, begun;
@@ -182,9 +182,9 @@ static void short_sleeps_count_together(void **state)
 	(void)state;
 	if (!slow_memory_begin())
 		skip();
-	hog = start_hog(300);
+	hog = start_hog(600);
 	begun = mimic_now();
-	for (unsigned int i = 0; i < 200; i++) {
+	for (unsigned int i = 0; i < 400; i++) {
 		words[0] = turns_word(MIMIC_COMMAND_STORE, hog->device, AT(MAPLE_STORE_FULL_POINTER64, 0), BURST);
 		for (unsigned int n = 1; n <= BURST; n++)
 			words[n] = SLOW_ADDRESS + (page + n - 1) * SLOW_PAGE;
@@ -196,10 +196,12 @@ static void short_sleeps_count_together(void **state)
 		}
 		turns_step();
 		take_answers(&hog->lanes[0], &last, &answers);
-		test_sleep_ms(2);
+		if (page)
+			slow_memory.sleep_us = 300;
+		test_sleep_ms(1);
 	}
 	print_message("%u pages were waited for\n", atomic_load(&slow_memory.served));
-	/* Some bursts until it is known, and one behind each pause, which is more than 100 ms; else 800 of them. */
+	/* Some bursts until the user is throttled, and one behind each pause, which is more than 100 ms. */
 	assert_in_range(atomic_load(&slow_memory.served), BURST, BURST * (12 + (mimic_now() - begun) / 100000000));
 	slow_memory_end();
 }
