@@ -30,6 +30,11 @@ void mimic_preload_patch_forget(uintptr_t start, size_t length, bool is_gone)
 	(void)start, (void)length, (void)is_gone;
 }
 
+void mimic_preload_patch_make_way(uintptr_t start, size_t length)
+{
+	(void)start, (void)length;
+}
+
 void mimic_preload_patch_look_again(void)
 {
 }
