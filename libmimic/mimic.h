@@ -9,7 +9,7 @@
  *
  * Errors. Functions return 0 or a count, or a negative errno value; nothing is printed,
  * nothing exits. Each function lists its own errors; beside these, every function of a handle may return
- *	-ENODEV		the handle is NULL or belongs to the parent of a fork, or the instance is gone: it was closed, or an administrator has removed or reset the device in the daemon; after close it can be opened anew
+ *	-ENODEV		the handle is NULL or belongs to the parent of a fork, or the instance is gone: it was closed, an administrator has removed or reset the device in the daemon, or a daemon that went on for a dead one could not give it back (its log says why); after close it can be opened anew
  *	-ENOTCONN	the daemon is gone (transports daemon and kernel)
  *
  * Threads. Any thread may use a handle at any time; each is an owner of its

@@ -291,11 +291,10 @@ static unsigned int choose_context(const struct mimicd_instance *instance)
 static void take_context(struct mimicd_client *client, struct mimicd_instance *instance, unsigned int index)
 {
 	struct mimicd_context *context = &instance->contexts[index];
-	bool keeps_state = context->is_restored;
+	bool keeps_state = mimicd_restored_take_context(instance, index);
 
 	context->client = client;
 	context->memory.memory = &client->memory;
-	context->is_restored = false;
 	if (!keeps_state) {
 		context->address_space = ++client->engine->last_address_space;
 		instance->kind->contexts->attach(instance->model, index, context->address_space, mimic_now());

@@ -107,26 +107,40 @@ static enum mimic_fault_answer context_fault(void *context, unsigned int device_
 	return ask(instance, &instance->contexts[device_context].memory, address);
 }
 
+static long read_nothing(void *context, const uint64_t *addresses, size_t count, size_t size, void *rows)
+{
+	(void)context, (void)addresses, (void)count, (void)size, (void)rows;
+	return 0;
+}
+
+static long write_nothing(void *context, const uint64_t *addresses, size_t count, size_t size, const void *rows)
+{
+	(void)context, (void)addresses, (void)count, (void)size, (void)rows;
+	return 0;
+}
+
+/* Of contexts in an image that no program has: it waits for one (adopt), or it is detached, before it does anything. */
+static const struct mimic_memory nobodys_memory = { .read_rows = read_nothing, .write_rows = write_nothing };
+
 static const struct mimic_memory *memory_of(void *context, uint64_t address_space)
 {
 	const struct mimicd_instance *instance = context;
+	const struct mimic_memory *unknown = instance->is_restoring ? &nobodys_memory : NULL;
 
 	if (mimicd_instance_is_bound(instance)) {
 		const struct mimicd_binding *binding = mimicd_instance_find_binding(instance, address_space);
 
 		if (!binding)
-			return NULL;
+			return unknown;
 		return mimicd_journal_is_on() ? &binding->logged_port : &binding->port;
 	}
-	if (instance->is_restoring)
-		return &instance->contexts[0].port;
 	for (unsigned int i = 0; i < instance->context_count; i++) {
 		const struct mimicd_context *one = &instance->contexts[i];
 
 		if ((one->client || one->is_restored) && one->address_space == address_space)
 			return &one->port;
 	}
-	return NULL;
+	return unknown;
 }
 
 /* A model's interrupt, inside of its calls: of kinds with events, which raise it for a page, too. */

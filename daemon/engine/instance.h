@@ -65,7 +65,7 @@ struct mimicd_instance {
 	struct mimicd_waiter *waiters;	/* an owner has one at most */
 	struct mimicd_injection injection;
 	struct mimicd_restored *restored;	/* restored.h; NULL: no restored state waits for a program */
-	bool is_restoring;			/* the model checks an image: of any address space there is a memory */
+	bool is_restoring;			/* the model checks an image: address spaces that no program has have a memory, too */
 };
 
 /* Those of its kind in the settings. */

@@ -27,6 +27,10 @@ static void fill_device(const struct mimicd_instance *instance, struct mimicd_de
 	record->events = instance->events.wanted;
 	record->event_kept = instance->events.kept;
 	record->restored = instance->restored;
+	for (unsigned int i = 0; i < instance->context_count; i++) {
+		if (instance->contexts[i].is_restored)
+			record->waiting |= 1ull << i;
+	}
 }
 
 /* Devices with names, then private ones of each client. record NULL: only counts them. */

@@ -23,6 +23,7 @@ struct mimicd_device_record {
 	uint64_t events;	/* that an eventfd is to be told */
 	uint64_t event_kept;
 	struct mimicd_restored *restored;	/* no program has opened it since; NULL: it has no restored state */
+	uint64_t waiting;	/* contexts whose restored state waits for a program, by their bits */
 };
 
 struct mimicd_devices_record {

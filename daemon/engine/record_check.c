@@ -55,8 +55,11 @@ static const char *memory_defect(const struct mimicd_journal_left *left,
 
 static const char *restored_defect(const struct mimicd_journal_left *left, const struct mimicd_device_record *record)
 {
+	const struct mimic_contexts *contexts = mimic_kind_find(record->kind, strlen(record->kind))->contexts;
 	const struct mimicd_restored *restored = record->restored;
 
+	if (record->waiting && !(contexts && contexts->adopt))
+		return "the waiting contexts of a device";
 	if (!restored)
 		return NULL;
 	if (!mimicd_journal_left_has(left, restored, sizeof(*restored)) || restored->owner_count > left->size ||

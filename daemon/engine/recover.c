@@ -216,8 +216,10 @@ static int copy_state(struct mimicd_instance *instance, const struct mimic_model
 	void *image = malloc(size);
 	int error = -ENOMEM;
 
+	instance->is_restoring = true;
 	if (image && ops->save(old, image, size) == size)
 		error = ops->restore(instance->model, image, size);
+	instance->is_restoring = false;
 	free(image);
 	return error;
 }
@@ -262,7 +264,7 @@ static int restore(struct mimicd_engine *engine, struct mimicd_instance *instanc
 	if (!error)
 		error = restore_events(instance, record);
 	if (!error)
-		error = mimicd_restored_take_over(instance, record->restored);
+		error = mimicd_restored_take_over(instance, record->restored, record->waiting);
 	engine->loop_shard.busy = true;
 	return error;
 }
@@ -276,19 +278,22 @@ static void lose(struct mimicd_engine *engine, struct mimicd_instance *instance)
 		instance->binding->function->ops->lose(instance->binding);
 }
 
-/*
- * A program that was lost has left the device, or its contexts, as it was. The next one finds them as after
- * power-on.
- */
-static void clear_lost(struct mimicd_instance *instance, const struct mimicd_device_record *record)
+/* A program that was lost has left its contexts as they were. The next one finds them as after power-on. */
+static void clear_contexts(struct mimicd_instance *instance)
 {
 	const struct mimic_contexts *contexts = instance->kind->contexts;
 
 	for (unsigned int i = 0; i < instance->context_count; i++) {
-		if (!instance->contexts[i].client && !mimicd_instance_context_binding(instance, i))
+		if (!instance->contexts[i].client && !instance->contexts[i].is_restored &&
+		    !mimicd_instance_context_binding(instance, i))
 			contexts->attach(instance->model, i, 0, mimic_now());
 	}
-	if (!contexts && record->is_held && !instance->client && !instance->binding)
+}
+
+/* The same of a whole device. */
+static void clear_lost(struct mimicd_instance *instance, const struct mimicd_device_record *record)
+{
+	if (!instance->kind->contexts && record->is_held && !instance->client && !instance->binding)
 		mimicd_device_leave(instance, false);
 }
 
@@ -307,6 +312,8 @@ static void restore_device(struct mimicd_engine *engine, const struct mimicd_dev
 		close(memory->fd);
 	if (!error)
 		error = restore(engine, instance, record, memory->fd);
+	if (!error)
+		clear_contexts(instance);
 	if (!error && engine->predecessor->has_lost_programs)
 		clear_lost(instance, record);
 	if (!error)

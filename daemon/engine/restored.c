@@ -48,11 +48,13 @@ static void set_restored(struct mimicd_instance *instance, struct mimicd_restore
 }
 
 /* Numbers of address spaces are ours from now on; those of the image meant something to the daemon that saved it. */
-static void adopt_contexts(struct mimicd_instance *instance)
+static void adopt_contexts(struct mimicd_instance *instance, uint64_t waiting)
 {
 	for (unsigned int i = 0; i < instance->context_count; i++) {
 		struct mimicd_context *context = &instance->contexts[i];
 
+		if (!(waiting >> i & 1) || context->client)
+			continue;
 		context->address_space = ++instance->engine->last_address_space;
 		context->is_restored = true;
 		if (instance->kind->contexts->adopt(instance->model, i, context->address_space))
@@ -68,7 +70,7 @@ void mimicd_restored_begin(struct mimicd_instance *instance, struct mimicd_resto
 	set_restored(instance, restored);
 	if (restored->memory_size)
 		memcpy(memory_of(restored), instance->device_memory.base, restored->memory_size);
-	adopt_contexts(instance);
+	adopt_contexts(instance, ~0ull);
 	instance->shard->calls++;
 	if (instance->kind->resume)
 		instance->kind->resume(instance->model, mimic_now());
@@ -97,12 +99,23 @@ void mimicd_restored_wake(struct mimicd_instance *instance)
 	instance->shard->busy |= model->ops->busy(model);
 }
 
-int mimicd_restored_take_over(struct mimicd_instance *instance, struct mimicd_restored *old)
+bool mimicd_restored_take_context(struct mimicd_instance *instance, unsigned int index)
+{
+	if (!instance->contexts[index].is_restored)
+		return false;
+	mimicd_step_note_devices(instance->engine);
+	instance->contexts[index].is_restored = false;
+	return true;
+}
+
+int mimicd_restored_take_over(struct mimicd_instance *instance, struct mimicd_restored *old, uint64_t waiting)
 {
 	struct mimicd_restored *restored;
 
-	if (!old)
+	if (!old) {
+		adopt_contexts(instance, waiting);
 		return 0;
+	}
 	restored = mimicd_restored_make(instance, old->owners, old->owner_count);
 	if (!restored)
 		return -ENOMEM;
@@ -124,7 +137,7 @@ static void detach_contexts(struct mimicd_instance *instance)
 
 		if (!context->is_restored)
 			continue;
-		context->is_restored = false;
+		mimicd_restored_take_context(instance, i);
 		context->address_space = 0;
 		instance->kind->contexts->attach(instance->model, i, 0, mimic_now());
 	}
@@ -143,9 +156,7 @@ void mimicd_restored_forget(struct mimicd_instance *instance)
 		set_restored(instance, NULL);
 	}
 	for (unsigned int i = 0; i < instance->context_count; i++) {
-		if (!instance->contexts[i].is_restored)
-			continue;
-		instance->contexts[i].is_restored = false;
-		instance->contexts[i].address_space = 0;
+		if (mimicd_restored_take_context(instance, i))
+			instance->contexts[i].address_space = 0;
 	}
 }

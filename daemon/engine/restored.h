@@ -33,8 +33,13 @@ struct mimicd_restored *mimicd_restored_make(const struct mimicd_instance *insta
 void mimicd_restored_drop(struct mimicd_restored *restored);
 /* The device, which no program has, has got a state; `restored` is its own from now on. */
 void mimicd_restored_begin(struct mimicd_instance *instance, struct mimicd_restored *restored);
-/* The same for the successor of a daemon whose device had `old`; NULL: it had none. 0 or -errno. */
-int mimicd_restored_take_over(struct mimicd_instance *instance, struct mimicd_restored *old);
+/*
+ * The same for the successor of a daemon whose device had `old`; NULL: it had none, or a program has opened it since,
+ * and the contexts with a bit in `waiting` still wait for theirs. 0 or -errno.
+ */
+int mimicd_restored_take_over(struct mimicd_instance *instance, struct mimicd_restored *old, uint64_t waiting);
+/* A program opens the context. true: it gets a restored state. */
+bool mimicd_restored_take_context(struct mimicd_instance *instance, unsigned int index);
 /* A program has it, or a context of it, from now on, and its memory can be reached. Also where nothing was restored. */
 void mimicd_restored_wake(struct mimicd_instance *instance);
 /* A driver has it, which gives contexts away itself: those that wait are detached. */

@@ -90,7 +90,7 @@ struct mimic_lane {
 	_Alignas(128) _Atomic uint32_t daemon_sleeping;
 	_Atomic int32_t daemon_cpu;
 	/*
-	 * By numbers of devices: the device was removed or reset while the session had it. Set
+	 * By numbers of devices: the device was removed, reset or lost while the session had it. Set
 	 * before the first answer that is not of the device that the program opened.
 	 */
 	_Atomic uint64_t lost[MIMIC_LANE_LOST_WORDS];

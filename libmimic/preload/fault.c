@@ -170,7 +170,7 @@ static void explain_error(struct text *text, const struct bus *bus)
 	else if (bus->error == -ENOTCONN)
 		mimic_preload_text_add(text, "the daemon is gone");
 	else if (bus->error == -ENODEV && bus->failure != FAILURE_OPEN)
-		mimic_preload_text_add(text, "the device was removed or reset; it has to be opened anew");
+		mimic_preload_text_add(text, "the device was removed, reset or lost when its mimicd ended (mimicd's log says which); it has to be opened anew");
 	else if (bus->failure == FAILURE_OPEN && mimic_error_text()[0])
 		mimic_preload_text_add(text, mimic_error_text());
 	else

@@ -208,29 +208,60 @@ programs()
 	done
 }
 
-# state PUT|TAKE: of maple1 and virgo0, as another program left it
-state()
+state() # state ARGUMENT...: runs tests/unmodified/kept.c
 {
-	timeout 20 "$mimic" run --transport daemon "$build/tests/unmodified/kept" "$1"
+	timeout 20 "$mimic" run --transport daemon "$build/tests/unmodified/kept" "$@"
 }
 
-save_a_state()
+begin_state() # begin_state ARGUMENT...: the program is at its pause
 {
-	state put <"$work/input" >"$work/output" 2>"$work/errors" &
+	rm -f "$work/input"
+	mkfifo "$work/input"
+	state "$@" <"$work/input" >"$work/output" 2>"$work/errors" &
 	program=$!
 	exec 3>"$work/input"
-	until_true grep -q ready "$work/output" && "$mimic" save --all -o "$work/saved" 2>"$work/errors"
+	until_true grep -q ready "$work/output"
+}
+
+save_a_state() # save_a_state ARGUMENT...: all that is in the daemon at the program's pause
+{
+	begin_state "$@" && "$mimic" save --all -o "$work/saved" 2>"$work/errors"
 	local status=$?
-	go_on && until_true is_free maple1 && until_true is_free virgo0 && return $status
+	go_on && until_true is_free maple1 && until_true is_free virgo0 && until_true is_free dare0 && return $status
+}
+
+next_rows() # next_rows: MATRIX_M of the next context that is opened
+{
+	state rows </dev/null 2>"$work/errors" | head -n 1
 }
 
 expected_state="$(seq -s ' ' 100 119) and 131072"
-rm -f "$work/input" && mkfifo "$work/input"
-start && save_a_state && "$mimic" restore "$work/saved" >"$work/output" 2>"$work/errors" && kill_daemon && kill_daemon &&
+start && save_a_state put && "$mimic" restore "$work/saved" >"$work/output" 2>"$work/errors" && kill_daemon && kill_daemon &&
 	state take >"$work/output" 2>"$work/errors" && grep -qx "$expected_state" "$work/output"
 result $? "a_device_that_nobody_has_opened_since_it_was_restored_keeps_that_state"
 kill_daemon && state take >"$work/output" 2>"$work/errors" && grep -qx "0 .* and 0" "$work/output"
 result $? "and_has_it_for_one_program"
+stop
+
+start && save_a_state rows 3 4 5 && "$mimic" restore "$work/saved" >"$work/output" 2>"$work/errors" && kill_daemon &&
+	begin_state rows && grep -qx 3 "$work/output"
+result $? "restored_contexts_wait_for_their_programs_when_the_daemon_is_killed"
+kill_daemon && kill_daemon && [ "$(next_rows)" = 4 ] && kill_daemon && [ "$(next_rows)" = 5 ]
+result $? "also_after_one_of_them_was_opened"
+kill_daemon && [ "$(next_rows)" = 16 ] && go_on && [ "$(grep -cx 3 "$work/output")" = 2 ]
+result $? "and_each_is_for_one_program"
+stop
+
+begin_other_rows() # begin_other_rows M: another program, which is not told to end
+{
+	"$mimic" run --transport daemon "$build/tests/unmodified/kept" rows "$1" <>"$work/input" >"$work/other" 2>&1 &
+	other=$!
+	until_true grep -q ready "$work/other"
+}
+
+start && begin_state rows 3 4 && begin_other_rows 5 && begin_gap && kill -9 $other && end_gap && go_on &&
+	[ "$(grep -cx "3 4" "$work/output")" = 2 ] && [ "$(next_rows)" = 16 ]
+result $? "contexts_of_a_program_that_is_killed_while_there_is_no_daemon_are_free_and_others_go_on"
 stop
 
 start && begin word && programs 2 && kill_daemon && first=$(kept) && programs 20 && first_kb=$(window_kb) &&

@@ -127,12 +127,12 @@ result $? "the_program_was_not_disturbed"
 start_program && run reset maple0 && [ "$(value queues/0/allocated)" = false ]
 result $? "reset_makes_a_device_in_use_as_after_power_on"
 stop_program >/dev/null 2>&1
-[ $? = 135 ] && grep -q "the device was removed or reset; it has to be opened anew; access to" "$work/steady"
+[ $? = 135 ] && grep -q "the device was removed, reset or lost .*; it has to be opened anew; access to" "$work/steady"
 result $? "a_program_under_mimic_run_gets_SIGBUS_from_a_device_that_was_reset"
 # The program uses the device each millisecond: not at all, if its input ends within that.
 start_program && run remove maple0 && sleep 0.2
 stop_program >/dev/null 2>&1
-[ $? = 135 ] && grep -q "the device was removed or reset" "$work/steady" && run add maple
+[ $? = 135 ] && grep -q "the device was removed, reset or lost" "$work/steady" && run add maple
 result $? "a_program_under_mimic_run_gets_SIGBUS_from_a_device_that_was_removed"
 
 # --- top ---------------------------------------------------------------------------------------
