@@ -6,10 +6,13 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
+#include "libmimic/base/clock.h"
 #include "libmimic/base/raw_syscall.h"
 
 /* The thread that closes checks again after this long, should a wake-up be lost. */
 #define CLOSE_LOOKS_NANOSECONDS 10000000u
+/* A thread of the program begins no further job after this long: its signals wait meanwhile. */
+#define HELP_NANOSECONDS 1000000u
 
 /* --- taking and giving back, with the lock --------------------------------------------- */
 
@@ -322,9 +325,22 @@ static void *take_while_waiting(struct embedded_instance *instance, struct embed
 	return take(instance);
 }
 
+/* Gives the job back and takes the next: between two locks a worker would be woken for it. */
+static void *exchange_while_waiting(struct embedded_instance *instance, struct embedded_lane *lane, void *job, bool may_go_on)
+{
+	/* Never -EDEADLK: with its signals blocked, this thread does not hold the lock. */
+	mimic_embedded_lock(instance, lane);
+	give_back(instance, job);
+	if (instance->open)
+		mimic_embedded_drain(instance);
+	job = may_go_on ? take_while_waiting(instance, lane) : NULL;
+	mimic_embedded_leave(instance);
+	return job;
+}
+
 void mimic_embedded_jobs_help(struct embedded_instance *instance, struct embedded_lane *lane)
 {
-	uint64_t mask = block_signals();
+	uint64_t mask = block_signals(), begun;
 	void *job = NULL;
 
 	if (!mimic_embedded_lock(instance, lane)) {
@@ -333,14 +349,9 @@ void mimic_embedded_jobs_help(struct embedded_instance *instance, struct embedde
 		job = take_while_waiting(instance, lane);
 		mimic_embedded_leave(instance);
 	}
-	if (job) {
+	for (begun = job ? mimic_now() : 0; job;) {
 		instance->jobs.kind->run(job);
-		/* Never -EDEADLK: with its signals blocked, this thread does not hold the lock. */
-		mimic_embedded_lock(instance, lane);
-		give_back(instance, job);
-		if (instance->open)
-			mimic_embedded_drain(instance);
-		mimic_embedded_leave(instance);
+		job = exchange_while_waiting(instance, lane, job, mimic_now() - begun < HELP_NANOSECONDS);
 	}
 	restore_signals(mask);
 }
