@@ -63,6 +63,15 @@ void bench_fail(const char *format, ...) __attribute__((format(printf, 1, 2), no
  */
 double bench_windows(void (*step)(void *context), void *context, unsigned int steps);
 
+/* Two steps in turn, window by window: what slows the machine for a while slows both. */
+struct bench_pair {
+	double value, reference;	/* medians */
+	double over;			/* median of the differences */
+};
+
+struct bench_pair bench_windows_of_two(void (*step)(void *context), void *context,
+				       void (*reference)(void *context), void *reference_context, unsigned int steps);
+
 /* Nanoseconds there and back of one cache line between two CPUs, spinning. */
 double bench_ping_pong(void);
 /*

@@ -93,19 +93,40 @@ void bench_pin(int cpu)
 	pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
 }
 
+static double window(void (*step)(void *context), void *context, unsigned int steps)
+{
+	double start = bench_now();
+
+	for (unsigned int i = 0; i < steps; i++)
+		step(context);
+	return (bench_now() - start) / steps * 1e9;
+}
+
 double bench_windows(void (*step)(void *context), void *context, unsigned int steps)
 {
 	double values[WINDOWS], end = bench_now() + WINDOWS_SECONDS;
 	size_t count = 0;
 
-	while (count < WINDOWS && (count < BENCH_RUNS || bench_now() < end)) {
-		double start = bench_now();
-
-		for (unsigned int i = 0; i < steps; i++)
-			step(context);
-		values[count++] = (bench_now() - start) / steps * 1e9;
-	}
+	while (count < WINDOWS && (count < BENCH_RUNS || bench_now() < end))
+		values[count++] = window(step, context, steps);
 	return bench_median(values, count);
+}
+
+struct bench_pair bench_windows_of_two(void (*step)(void *context), void *context,
+				       void (*reference)(void *context), void *reference_context, unsigned int steps)
+{
+	double values[WINDOWS], references[WINDOWS], over[WINDOWS];
+	struct bench_pair pair;
+
+	for (size_t i = 0; i < WINDOWS; i++) {
+		values[i] = window(step, context, steps);
+		references[i] = window(reference, reference_context, steps);
+		over[i] = values[i] - references[i];
+	}
+	pair.value = bench_median(values, WINDOWS);
+	pair.reference = bench_median(references, WINDOWS);
+	pair.over = bench_median(over, WINDOWS);
+	return pair;
 }
 
 #define PING_PONGS 200

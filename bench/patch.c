@@ -33,8 +33,13 @@
 #define REST_US 2000
 
 struct figures {
-	double load, store, posted, in_ring, memory, plain, first;
+	struct bench_pair load, store;	/* beside the library's call of the same access, embedded */
+	struct bench_pair far;		/* a load beside a round trip of two lines, and how much more than FAR_TRIPS of these */
+	double posted, in_ring, memory, plain, first;
 };
+
+#define FAR_TRIPS 1.5
+#define FAR_TURNS 3
 
 /* --- under mimic run ------------------------------------------------------------ */
 
@@ -140,44 +145,6 @@ static volatile uint32_t *map_page(const char *path, unsigned int page)
 	return mapped;
 }
 
-int bench_patch_child(void)
-{
-	volatile uint32_t *page = map_page("/dev/maple0", 0);
-	volatile uint32_t *units = map_page("/dev/virgo0", VIRGO_PAGE_UNITS);
-	struct figures figures;
-
-	bench_pin(0);
-	figures.load = bench_windows(load_once, (void *)(page + WORD / 4), STEPS);
-	figures.store = bench_windows(store_once, (void *)(page + WORD / 4), STEPS);
-	figures.posted = bench_windows(store_once, (void *)(units + POSTED / 4), STEPS);
-	figures.in_ring = stores_in_ring(units + POSTED / 4);
-	load_replaced(page + WORD / 4, 10);
-	figures.memory = best(load_replaced);
-	figures.plain = best(load_as_it_is);
-	figures.first = first_accesses(page + WORD / 4);
-	printf("%.2f %.2f %.2f %.2f %.3f %.3f %.0f\n", figures.load, figures.store, figures.posted, figures.in_ring,
-	       figures.memory, figures.plain, figures.first);
-	return 0;
-}
-
-/* --- the rows ---------------------------------------------------------------------- */
-
-static void measure(const struct bench_options *options, const char *transport, struct figures *figures)
-{
-	char command[9000], line[128] = "";
-	bool on_daemon = !strcmp(transport, "daemon");
-	FILE *child;
-
-	snprintf(command, sizeof(command), "'%s/bin/mimic' run --transport %s %s%s '%s' --patch-child",
-		 options->build, transport, on_daemon ? "--socket " : "", on_daemon ? options->socket : "",
-		 options->self);
-	child = popen(command, "r");
-	if (!child || !fgets(line, sizeof(line), child) || pclose(child) ||
-	    sscanf(line, "%lf %lf %lf %lf %lf %lf %lf", &figures->load, &figures->store, &figures->posted,
-		   &figures->in_ring, &figures->memory, &figures->plain, &figures->first) != 7)
-		bench_fail("this failed: %s", command);
-}
-
 static struct mimic_device *library_device;
 static struct mimic_access library_access = { .offset = WORD, .size = 4 };
 
@@ -188,10 +155,78 @@ static void library_once(void *unused)
 		bench_fail("an access of the library failed");
 }
 
-static double library_call(bool is_write)
+static struct bench_pair beside_library(void (*step)(void *context), volatile uint32_t *word, bool is_write)
 {
 	library_access.is_write = is_write;
-	return bench_windows(library_once, NULL, STEPS);
+	return bench_windows_of_two(step, (void *)word, library_once, NULL, STEPS);
+}
+
+static struct bench_pair beside_trips(volatile uint32_t *word)
+{
+	double values[FAR_TURNS], trips[FAR_TURNS], over[FAR_TURNS];
+
+	for (unsigned int i = 0; i < FAR_TURNS; i++) {
+		trips[i] = bench_ping_pong_two_lines();
+		values[i] = bench_windows(load_once, (void *)word, STEPS);
+		over[i] = values[i] - FAR_TRIPS * trips[i];
+	}
+	return (struct bench_pair){ bench_median(values, FAR_TURNS), bench_median(trips, FAR_TURNS),
+				    bench_median(over, FAR_TURNS) };
+}
+
+static void print_pair(const struct bench_pair *pair)
+{
+	printf("%.2f %.2f %.2f ", pair->value, pair->reference, pair->over);
+}
+
+int bench_patch_child(void)
+{
+	const struct mimic_options embedded = { .transport = MIMIC_TRANSPORT_EMBEDDED };
+	volatile uint32_t *page = map_page("/dev/maple0", 0);
+	volatile uint32_t *units = map_page("/dev/virgo0", VIRGO_PAGE_UNITS);
+	struct figures figures;
+
+	if (mimic_device_open(&library_device, "maple1", &embedded))
+		bench_fail("maple1: %s", mimic_error_text());
+	bench_pin(0);
+	figures.load = beside_library(load_once, page + WORD / 4, false);
+	figures.store = beside_library(store_once, page + WORD / 4, true);
+	figures.far = beside_trips(page + WORD / 4);
+	figures.posted = bench_windows(store_once, (void *)(units + POSTED / 4), STEPS);
+	figures.in_ring = stores_in_ring(units + POSTED / 4);
+	load_replaced(page + WORD / 4, 10);
+	figures.memory = best(load_replaced);
+	figures.plain = best(load_as_it_is);
+	figures.first = first_accesses(page + WORD / 4);
+	mimic_device_close(library_device);
+	print_pair(&figures.load);
+	print_pair(&figures.store);
+	print_pair(&figures.far);
+	printf("%.2f %.2f %.3f %.3f %.0f\n", figures.posted, figures.in_ring, figures.memory, figures.plain, figures.first);
+	return 0;
+}
+
+/* --- the rows ---------------------------------------------------------------------- */
+
+static bool read_figures(const char *line, struct figures *f)
+{
+	return sscanf(line, "%lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf", &f->load.value, &f->load.reference,
+		      &f->load.over, &f->store.value, &f->store.reference, &f->store.over, &f->far.value,
+		      &f->far.reference, &f->far.over, &f->posted, &f->in_ring, &f->memory, &f->plain, &f->first) == 14;
+}
+
+static void measure(const struct bench_options *options, const char *transport, struct figures *figures)
+{
+	char command[9000], line[256] = "";
+	bool on_daemon = !strcmp(transport, "daemon");
+	FILE *child;
+
+	snprintf(command, sizeof(command), "'%s/bin/mimic' run --transport %s %s%s '%s' --patch-child",
+		 options->build, transport, on_daemon ? "--socket " : "", on_daemon ? options->socket : "",
+		 options->self);
+	child = popen(command, "r");
+	if (!child || !fgets(line, sizeof(line), child) || pclose(child) || !read_figures(line, figures))
+		bench_fail("this failed: %s", command);
 }
 
 static void post_once(void *device)
@@ -229,62 +264,47 @@ static void report(const char *name, double value, const char *reference, double
 	bench_report(&row);
 }
 
-/* The median of differences, each of two values of one run. */
-static double over(double *values, const double *references, double factor)
+/* The child's medians of the runs, and of how much more they are. `factor`: of the reference, which is allowed `more`. */
+static void report_pairs(const char *name, const struct bench_pair *pairs, const char *what, double factor, double more)
 {
-	double differences[BENCH_RUNS];
+	double references[BENCH_RUNS], over[BENCH_RUNS], reference;
 
-	for (int run = 0; run < BENCH_RUNS; run++)
-		differences[run] = values[run] - factor * references[run];
-	return bench_median(differences, BENCH_RUNS);
+	for (int run = 0; run < BENCH_RUNS; run++) {
+		references[run] = pairs[run].reference;
+		over[run] = pairs[run].over;
+	}
+	reference = bench_median(references, BENCH_RUNS);
+	report(name, factor * reference + bench_median(over, BENCH_RUNS), what, reference, factor * reference + more);
 }
 
 void bench_patch(const struct bench_options *options)
 {
-	double load[BENCH_RUNS], store[BENCH_RUNS], memory[BENCH_RUNS], plain[BENCH_RUNS], first[BENCH_RUNS];
-	double library_load[BENCH_RUNS], library_store[BENCH_RUNS], remote[BENCH_RUNS], trip[BENCH_RUNS];
-	double posted[BENCH_RUNS], in_ring[BENCH_RUNS], library_posted[BENCH_RUNS];
-	double bare[BENCH_RUNS], value, reference;
-	const struct mimic_options embedded = { .transport = MIMIC_TRANSPORT_EMBEDDED };
+	struct bench_pair load[BENCH_RUNS], store[BENCH_RUNS], memory[BENCH_RUNS], far[BENCH_RUNS];
+	double posted[BENCH_RUNS], in_ring[BENCH_RUNS], library_posted[BENCH_RUNS], bare[BENCH_RUNS], first[BENCH_RUNS];
 	struct figures figures;
+	double reference;
 
-	if (mimic_device_open(&library_device, "maple0", &embedded))
-		bench_fail("maple0: %s", mimic_error_text());
 	for (int run = 0; run < BENCH_RUNS; run++) {
 		bench_pin(0);
 		bare[run] = bench_bare_load();
-		library_load[run] = library_call(false);
-		library_store[run] = library_call(true);
+		/* The child pins itself, and finds both processors of the round trip. */
+		bench_pin(BENCH_ANY_CPU);
 		measure(options, "embedded", &figures);
 		load[run] = figures.load;
 		store[run] = figures.store;
-		memory[run] = figures.memory;
-		plain[run] = figures.plain;
+		memory[run] = (struct bench_pair){ figures.memory, figures.plain, figures.memory - figures.plain };
 		first[run] = figures.first;
 		measure(options, "daemon", &figures);
-		remote[run] = figures.load;
+		bench_pin(0);
+		far[run] = figures.far;
 		posted[run] = figures.posted;
 		in_ring[run] = figures.in_ring;
 		library_posted[run] = library_post_on_daemon(options);
-		trip[run] = bench_ping_pong_two_lines();
 	}
-	mimic_device_close(library_device);
-	value = over(load, library_load, 1);
-	reference = bench_median(library_load, BENCH_RUNS);
-	report("patched_load_embedded", reference + value, "the library's call of the same load", reference,
-	       reference + 15);
-	value = over(store, library_store, 1);
-	reference = bench_median(library_store, BENCH_RUNS);
-	report("patched_store_embedded", reference + value, "the library's call of the same store", reference,
-	       reference + 15);
-	value = over(memory, plain, 1);
-	reference = bench_median(plain, BENCH_RUNS);
-	report("patched_load_of_memory", reference + value, "the same instruction as it is", reference,
-	       reference + 2);
-	value = over(remote, trip, 1.5);
-	reference = bench_median(trip, BENCH_RUNS);
-	report("patched_load_daemon", 1.5 * reference + value, "a round trip of two lines", reference,
-	       1.5 * reference + 50);
+	report_pairs("patched_load_embedded", load, "the library's call of the same load", 1, 15);
+	report_pairs("patched_store_embedded", store, "the library's call of the same store", 1, 15);
+	report_pairs("patched_load_of_memory", memory, "the same instruction as it is", 1, 2);
+	report_pairs("patched_load_daemon", far, "a round trip of two lines", FAR_TRIPS, 50);
 	reference = bench_median(library_posted, BENCH_RUNS);
 	report("patched_store_daemon_in_ring", bench_median(in_ring, BENCH_RUNS),
 	       "the library's call of the same store, without a rest", reference, 40);
