@@ -30,6 +30,16 @@ enum patch_end {
 	PATCH_END_FILTER, /* the program filters its system calls */
 };
 
+/* Parts of the instruction as an access wants them: fewer steps each time. */
+struct patch_shape {
+	uint64_t head; /* of struct mimic_access, from its offset on: the size and the direction */
+	uint64_t mask; /* of the bytes of a value */
+	uint8_t low; /* bits of an address that are 0 where it is aligned */
+	uint8_t protection; /* that the page has to have */
+	bool is_write;
+	bool is_plain_load; /* all that it does is to set a register, without its old contents */
+};
+
 struct patch_site {
 	struct patch_target target; /* first, and its address first: the stub reads it */
 	uint8_t size; /* of the trampoline; 0: it has none */
@@ -40,6 +50,7 @@ struct patch_site {
 	uint8_t tries; /* refusals that may be over the next time */
 	uint8_t looked_at; /* bytes of the text that were just compared with the file's; 0: none were */
 	atomic_bool installed; /* its jump stands in the text */
+	struct patch_shape shape; /* of one that is not moved */
 	uintptr_t place; /* of the trampoline */
 	struct patch_window window;
 	struct patch_block block;
@@ -248,6 +259,8 @@ struct patch_frame {
 void mimic_preload_patch_enter(void);
 /* The half of the stub that is in C: was the access done? Vector registers are not stored yet (libmimic/base/vectors.h). */
 bool mimic_preload_patch_access(struct patch_site *site, struct patch_frame *frame);
+/* Of an instruction that has a trampoline: before its jump is written. */
+void mimic_preload_patch_shape(struct patch_site *site);
 
 /* As mimic_preload_patch_moment(), of any site. */
 static inline struct patch_moment mimic_preload_patch_moment_of(const struct patch_site *site,

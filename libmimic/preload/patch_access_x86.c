@@ -6,6 +6,8 @@
  * (libmimic/base/vectors.h).
  */
 #include <errno.h>
+#include <stddef.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "libmimic/preload/patch.h"
@@ -23,14 +25,34 @@ struct known_page {
 	uint64_t version; /* of the table of mappings */
 	struct holder *holder;
 	struct mimic_device *device;
-	int protection;
-	uint8_t device_page;
+	uint64_t head; /* of struct mimic_access: the device's page */
+	int (*access[2])(struct mimic_device *device, struct mimic_access *access); /* a load, a store */
+	uint8_t protection;
 };
 
 static THREAD_LOCAL struct known_page known_pages[PAGES_KNOWN];
 static THREAD_LOCAL bool is_filling;
 /* The C library is asked once for each thread, as a call of another library costs an access some percent. */
 static THREAD_LOCAL int *errno_of_thread;
+
+/*
+ * Offset, page, size and direction are written at once: the parts come from the site and from the known page, and each
+ * write of a part would be a step.
+ */
+_Static_assert(sizeof(struct mimic_access) - offsetof(struct mimic_access, offset) == sizeof(uint64_t), "the head is a word");
+
+static uint64_t head_of(struct mimic_access access)
+{
+	uint64_t head;
+
+	memcpy(&head, (const char *)&access + offsetof(struct mimic_access, offset), sizeof(head));
+	return head;
+}
+
+static void set_head(struct mimic_access *access, uint64_t head)
+{
+	memcpy((char *)access + offsetof(struct mimic_access, offset), &head, sizeof(head));
+}
 
 static struct known_page *place_of(uintptr_t number)
 {
@@ -56,8 +78,12 @@ static void fill(uintptr_t address)
 		.version = version,
 		.holder = mapping.holder,
 		.device = device,
-		.protection = mapping.protection,
-		.device_page = (uint8_t)mapping.device_page,
+		.head = head_of((struct mimic_access){ .page = (uint8_t)mapping.device_page }),
+		.access = {
+			device->transport->access,
+			device->transport->store ? device->transport->store : device->transport->access,
+		},
+		.protection = (uint8_t)(mapping.protection & (PROT_READ | PROT_WRITE)),
 	};
 	atomic_signal_fence(memory_order_seq_cst);
 	known->number = address >> PAGE_SHIFT;
@@ -79,24 +105,20 @@ static void remember(uintptr_t address)
 }
 
 /* -EAGAIN: the page is not known. */
-static int access_known(uintptr_t address, unsigned int size, bool is_write, uint64_t *data)
+static int access_known(const struct patch_shape *shape, uintptr_t address, struct mimic_access *access)
 {
 	uintptr_t number = address >> PAGE_SHIFT;
 	const struct known_page *known = place_of(number);
 	uint64_t version = known->version;
 	struct mimic_device *device = known->device;
 	struct holder *holder = known->holder;
-	struct mimic_access access = {
-		.data = *data,
-		.offset = address & (PAGE_BYTES - 1),
-		.page = known->device_page,
-		.size = (uint8_t)size,
-		.is_write = is_write,
-	};
-	bool is_allowed = known->protection & (is_write ? PROT_WRITE : PROT_READ);
+	int (*operate)(struct mimic_device *, struct mimic_access *) = known->access[shape->is_write];
+	bool is_allowed = known->protection & shape->protection;
 	struct access_slot *slot;
 	int error = -EAGAIN;
 
+	/* The offset is the lowest part. */
+	set_head(access, shape->head | known->head | (address & (PAGE_BYTES - 1)));
 	/* A handler may have written in between. Of one page and one version all else is the same. */
 	atomic_signal_fence(memory_order_seq_cst);
 	if (known->number != number || known->version != version || !is_allowed)
@@ -104,12 +126,10 @@ static int access_known(uintptr_t address, unsigned int size, bool is_write, uin
 	/* Announced, then looked at once more, as in bus_access(). */
 	slot = mimic_preload_access_begin(holder);
 	if (atomic_load_explicit(&mimic_preload_mappings_version, memory_order_acquire) == version)
-		error = is_write && device->transport->store ? device->transport->store(device, &access)
-							     : device->transport->access(device, &access);
+		error = operate(device, access);
 	if (!error && device->report && atomic_load_explicit(device->report, memory_order_relaxed))
 		mimic_preload_pass_on_report(device);
 	mimic_preload_access_end(slot, holder);
-	*data = access.data;
 	return error;
 }
 
@@ -141,29 +161,26 @@ static uintptr_t address_of(const struct mimic_instruction *instruction, const u
 	return address;
 }
 
-/* Most are so: all that a load does is to set a whole register. */
-static bool is_plain(const struct mimic_instruction *instruction)
+static uint64_t value_of(const struct patch_site *site, const struct patch_frame *frame)
 {
-	return instruction->operation == MIMIC_OPERATION_MOVE && instruction->register_size >= 4 &&
-	       !instruction->sign_extend && !instruction->byte_swap;
-}
+	const struct mimic_instruction *instruction = &site->target.instruction;
 
-static uint64_t value_of(const struct mimic_instruction *instruction, const struct patch_frame *frame)
-{
 	if (instruction->operand != MIMIC_OPERAND_GENERAL || instruction->high_byte || instruction->byte_swap)
 		return mimic_operate_store_value(instruction, &frame->registers);
-	return frame->registers.gpr[instruction->reg] & mimic_operate_mask(instruction->memory_size);
+	return frame->registers.gpr[instruction->reg] & site->shape.mask;
 }
 
-static void finish_load(const struct mimic_instruction *instruction, struct patch_frame *frame, uint64_t data)
+static void finish_load(const struct patch_site *site, struct patch_frame *frame, uint64_t data)
 {
+	const struct mimic_instruction *instruction = &site->target.instruction;
+
 	frame->old_value = frame->registers.gpr[instruction->reg];
 	frame->old_flags = frame->registers.flags;
 	atomic_signal_fence(memory_order_seq_cst);
 	frame->is_loading = 1;
 	atomic_signal_fence(memory_order_seq_cst);
-	if (is_plain(instruction))
-		frame->registers.gpr[instruction->reg] = data & mimic_operate_mask(instruction->memory_size);
+	if (site->shape.is_plain_load)
+		frame->registers.gpr[instruction->reg] = data & site->shape.mask;
 	else
 		mimic_operate_load(instruction, &frame->registers, data);
 }
@@ -179,28 +196,42 @@ static int *find_errno(void)
 	return errno_of_thread ? errno_of_thread : ask_for_errno();
 }
 
+void mimic_preload_patch_shape(struct patch_site *site)
+{
+	const struct mimic_instruction *instruction = &site->target.instruction;
+
+	site->shape = (struct patch_shape){
+		.head = head_of((struct mimic_access){ .size = instruction->memory_size, .is_write = instruction->is_write }),
+		.mask = mimic_operate_mask(instruction->memory_size),
+		.low = instruction->memory_size - 1,
+		.is_write = instruction->is_write,
+		.protection = instruction->is_write ? PROT_WRITE : PROT_READ,
+		.is_plain_load = instruction->operation == MIMIC_OPERATION_MOVE && instruction->register_size >= 4 &&
+				 !instruction->sign_extend && !instruction->byte_swap,
+	};
+}
+
 bool mimic_preload_patch_access(struct patch_site *site, struct patch_frame *frame)
 {
 	const struct mimic_instruction *instruction = &site->target.instruction;
 	uintptr_t address = address_of(instruction, frame->registers.gpr);
-	unsigned int size = instruction->memory_size;
 	int *own_errno = find_errno(), saved_errno = *own_errno;
-	uint64_t data = 0;
+	struct mimic_access access;
 	int error;
 
-	if (address & (size - 1))
+	if (address & site->shape.low)
 		return false;
-	if (instruction->is_write)
-		data = value_of(instruction, frame);
-	error = access_known(address, size, instruction->is_write, &data);
+	access.owner = 0;
+	access.data = instruction->is_write ? value_of(site, frame) : 0;
+	error = access_known(&site->shape, address, &access);
 	if (error == -EAGAIN)
-		error = access_anew(address, size, instruction->is_write, &data);
+		error = access_anew(address, instruction->memory_size, instruction->is_write, &access.data);
 	*own_errno = saved_errno;
 	/* The original instruction comes next, and its fault has the whole story. */
 	if (error)
 		return false;
 	if (!instruction->is_write)
-		finish_load(instruction, frame, data);
+		finish_load(site, frame, access.data);
 	atomic_signal_fence(memory_order_seq_cst);
 	frame->rip += instruction->length;
 	if (mimic_preload_patch_counts)

@@ -77,11 +77,13 @@ void mimic_preload_patch_fit(struct patch_site *site, const struct patch_window 
 {
 	uint8_t code[PATCH_CODE_MAX];
 
-	if (site->is_moved)
+	if (site->is_moved) {
 		mimic_preload_patch_moved_code(&site->target, place, code);
-	else
+	} else {
+		mimic_preload_patch_shape(site);
 		mimic_preload_patch_code(&site->target, place, site->block, (uintptr_t)mimic_preload_patch_enter,
 					 (uintptr_t)site, code);
+	}
 	site->window = *window;
 	site->place = place;
 	site->size = (uint8_t)(site->is_moved ? mimic_preload_patch_moved_size(&site->target)
