@@ -315,6 +315,8 @@ $(CONTRACT_TESTS):
 # Programs that know nothing of mimic: no include path, no library of ours.
 UNMODIFIED_FLAGS := -O2 -g -Wall -Wextra $(WERROR_FLAG) -no-pie -fno-pie -pthread -fopenmp
 $(UNMODIFIED): | packages-build
+# All of its few instructions have to be replaced. At fixed addresses it is the heap's place that says if jumps fit.
+$(O)/tests/unmodified/vectors: UNMODIFIED_FLAGS += -pie -fpie
 
 $(patsubst %.c,$(O)/%,$(UNMODIFIED_C)): $(O)/%: %.c $(wildcard tests/unmodified/*.h)
 	@mkdir -p $(@D)
