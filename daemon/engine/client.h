@@ -29,7 +29,7 @@ struct mimicd_device_slot {
 	uint8_t first_page;	/* the program's page 0 is this one of the device */
 	uint8_t pages;		/* that the program has */
 	unsigned int opens;
-	bool lost;	/* removed or reset by a person, or lost in a recovery: the client is told until it closes it, see mimic/lane.h */
+	bool lost;	/* removed, reset, or lost in a recovery: the client is told until it closes it, see mimic/lane.h */
 	bool closed;	/* commands for it may still be in a lane: the number is not given away yet */
 	bool closing;	/* the client waits for the answer to its last close */
 	struct mimicd_instance *leaving;	/* that it was, until its jobs are back (leave.h) */

@@ -326,7 +326,8 @@ static void *take_while_waiting(struct embedded_instance *instance, struct embed
 }
 
 /* Gives the job back and takes the next: between two locks a worker would be woken for it. */
-static void *exchange_while_waiting(struct embedded_instance *instance, struct embedded_lane *lane, void *job, bool may_go_on)
+static void *exchange_while_waiting(struct embedded_instance *instance, struct embedded_lane *lane, void *job,
+				     bool may_go_on)
 {
 	/* Never -EDEADLK: with its signals blocked, this thread does not hold the lock. */
 	mimic_embedded_lock(instance, lane);
