@@ -18,6 +18,8 @@
 #include "libmimic/daemon/order.h"
 #include "libmimic/daemon/session.h"
 
+/* Of a function that each store of a program runs: inlined there, it would have it save all registers. */
+#define RARE __attribute__((noinline, cold))
 /* Words of one posted command. */
 #define POST_WORDS 2048
 /* Narrow answers that are packed at once. */
@@ -299,23 +301,39 @@ static int post_pieces(struct daemon_device *device, struct daemon_lane *lane,
  * One piece of one value, which most posts are. Without memcpy(): a store of a program that a trampoline makes would
  * have to keep its vector registers.
  */
-static int post_one(struct daemon_device *device, struct daemon_lane *lane, const struct mimic_access *store,
-		    uint64_t value, bool quietly)
+static inline void put_one(const struct daemon_device *device, struct daemon_lane *lane,
+			   const struct mimic_access *store, uint64_t value, uint64_t words, bool quietly)
 {
-	struct mimic_daemon_order order;
-	uint64_t words;
-	int error = mimic_daemon_get_room(lane, device->generation, MIMIC_DAEMON_ORDER_WORDS + 2);
-
-	if (error)
-		return error;
-	words = mimic_daemon_order_begin(device, lane, store, &order);
 	mimic_ring_put(&lane->commands, words++, pack(device, MIMIC_COMMAND_STORE, store, 1));
 	mimic_ring_put(&lane->commands, words++, value);
 	if (quietly)
 		mimic_daemon_publish_quietly(lane, words);
 	else
 		mimic_daemon_publish(lane, words);
+}
+
+static RARE int post_one_in_order(struct daemon_device *device, struct daemon_lane *lane,
+				  const struct mimic_access *store, uint64_t value, bool quietly)
+{
+	struct mimic_daemon_order order;
+
+	put_one(device, lane, store, value, mimic_daemon_order_begin(device, lane, store, &order), quietly);
 	return mimic_daemon_order_end(device, lane, &order);
+}
+
+/* The lane has room for it. */
+static inline __attribute__((always_inline)) int post_one(struct daemon_device *device,
+							  struct daemon_lane *lane,
+							  const struct mimic_access *store, uint64_t value,
+							  bool quietly)
+{
+	int part = mimic_daemon_order_alone(device, lane, store);
+
+	if (part < 0)
+		return post_one_in_order(device, lane, store, value, quietly);
+	put_one(device, lane, store, value, 0, quietly);
+	mimic_daemon_order_end_alone(device, lane, part);
+	return 0;
 }
 
 static int post_on(struct daemon_device *device, struct daemon_lane *lane, const struct mimic_access *store,
@@ -324,6 +342,8 @@ static int post_on(struct daemon_device *device, struct daemon_lane *lane, const
 	int error = check_lost(device, lane);
 	struct mimic_daemon_order order;
 
+	if (!error && count == 1)
+		error = mimic_daemon_get_room(lane, device->generation, MIMIC_DAEMON_ORDER_WORDS + 2);
 	if (error)
 		return error;
 	if (count == 1)
@@ -374,6 +394,13 @@ static int post_by_credit(struct daemon_device *device, const struct mimic_acces
 	return error;
 }
 
+static RARE int post_anyhow(struct daemon_device *device, const struct mimic_access *store, bool quietly)
+{
+	ssize_t posted = post(&device->base, store, &store->data, 1, quietly);
+
+	return posted < 0 ? (int)posted : 0;
+}
+
 ssize_t mimic_daemon_device_post(struct mimic_device *base, const struct mimic_access *pattern,
 				 const uint64_t *values, size_t count)
 {
@@ -383,11 +410,31 @@ ssize_t mimic_daemon_device_post(struct mimic_device *base, const struct mimic_a
 	return count ? post(base, &store, values, count, false) : 0;
 }
 
+/*
+ * As post() of one value, in one function: each store of a program to such a register is made so. A rare case
+ * begins anew in post().
+ */
+static inline int post_store(struct daemon_device *device, const struct mimic_access *store, bool quietly)
+{
+	struct daemon_lane *lane = mimic_daemon_begin_again(device, __builtin_frame_address(0));
+	int error;
+
+	if (!lane)
+		return post_anyhow(device, store, quietly);
+	if (mimic_ring_room(&lane->commands, MIMIC_DAEMON_ORDER_WORDS + 2) < MIMIC_DAEMON_ORDER_WORDS + 2 ||
+	    check_lost(device, lane) || device->base.kind->credits) {
+		mimic_daemon_end_post(lane);
+		return post_anyhow(device, store, quietly);
+	}
+	error = post_one(device, lane, store, store->data, quietly);
+	mimic_daemon_end_post(lane);
+	return error;
+}
+
 static int daemon_store(struct mimic_device *base, struct mimic_access *store)
 {
 	const struct mimic_kind *kind = base->kind;
 	struct daemon_device *device = mimic_daemon_device(base);
-	ssize_t posted;
 	int error;
 
 	if (kind->credits && device->posts_stores == MIMIC_POSTS_BY_CREDIT) {
@@ -396,8 +443,7 @@ static int daemon_store(struct mimic_device *base, struct mimic_access *store)
 	}
 	if (!kind->posts_stores || device->posts_stores != MIMIC_POSTS_ALWAYS || !kind->may_wait(store))
 		return mimic_daemon_device_access(base, store);
-	posted = post(base, store, &store->data, 1, kind->is_operand && kind->is_operand(store));
-	return posted < 0 ? (int)posted : 0;
+	return post_store(device, store, kind->is_operand && kind->is_operand(store));
 }
 
 /* Answer words to packed values of `size` bytes. Little endian, as the machines that mimic runs on. */

@@ -106,6 +106,8 @@ static int request_lane(struct daemon_thread *thread, unsigned int level)
 		return error;
 	thread->number = place.thread;
 	error = map_lane(thread->generation, &thread->lanes[level], &place);
+	thread->lanes[level].thread = thread;
+	thread->lanes[level].level = level;
 	if (place.fd >= 0)
 		close(place.fd);
 	return error;
@@ -263,8 +265,6 @@ static inline struct daemon_lane *take_lane(struct daemon_thread *thread, unsign
 {
 	struct daemon_lane *lane = &thread->lanes[level];
 
-	lane->thread = thread;
-	lane->level = level;
 	thread->depth = level + 1;
 	mimic_daemon_handler_fence();
 	lane->frame = frame;
@@ -278,10 +278,13 @@ static inline struct daemon_lane *take_lane(struct daemon_thread *thread, unsign
 static RARE int begin_anyhow(const struct daemon_device *device, const struct mimic_access *pattern, void *frame,
 			     struct daemon_lane **found)
 {
-	struct daemon_thread *thread = get_thread(device->generation, frame);
+	struct daemon_thread *thread;
 	unsigned int level;
 	int error;
 
+	if (!mimic_daemon_session_is_current(device->generation))
+		return -ENOTCONN;
+	thread = get_thread(device->generation, frame);
 	if (!thread)
 		return -ENOMEM;
 	level = thread->depth;
@@ -299,16 +302,13 @@ static RARE int begin_anyhow(const struct daemon_device *device, const struct mi
 int mimic_daemon_begin(const struct daemon_device *device, const struct mimic_access *pattern, void *frame,
 		       struct daemon_lane **found)
 {
-	const struct mimic_thread *self = mimic_thread_peek();
-	uint32_t generation = device->generation;
-	struct daemon_thread *thread;
+	struct daemon_lane *lane = mimic_daemon_begin_again(device, frame);
 
-	if (!mimic_daemon_session_is_current(generation))
-		return -ENOTCONN;
-	thread = self ? self->daemon[mimic_daemon_session_kind(generation)] : NULL;
-	if (!thread || thread->generation != generation || thread->depth || !thread->lanes[0].memory)
+	if (!lane)
 		return begin_anyhow(device, pattern, frame, found);
-	*found = take_lane(thread, 0, device, pattern, frame);
+	lane->device = device;
+	lane->pattern = pattern;
+	*found = lane;
 	return 0;
 }
 

@@ -19,6 +19,9 @@
 #include "devices/kind.h"
 #include "libmimic/base/patience.h"
 #include "libmimic/base/prefetch.h"
+#include "libmimic/base/thread.h"
+#include "libmimic/daemon/device.h"
+#include "libmimic/daemon/session.h"
 #include "mimic/lane.h"
 #include "mimic/protocol.h"
 
@@ -35,11 +38,10 @@ enum daemon_order_source {
 	DAEMON_ORDER_SOURCES,
 };
 
-struct daemon_device;
 struct daemon_thread;
 
 struct daemon_lane {
-	struct daemon_thread *thread;
+	struct daemon_thread *thread; /* once it is made */
 	struct mimic_lane *memory;	/* NULL: not made yet */
 	size_t size;
 	struct mimic_ring_end commands;
@@ -79,6 +81,12 @@ struct daemon_thread {
 	volatile unsigned int credit_losses;	/* how often something took all of them away */
 };
 
+/* Keeps the compiler from moving stores across; a handler runs on this very thread. */
+static inline void mimic_daemon_handler_fence(void)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
 /*
  * Starts an operation on the device, by accesses of that pattern; `frame` is a stack address of it. 0, or
  * -ENOTCONN, -ENOMEM, ... and then there is nothing to end.
@@ -86,21 +94,45 @@ struct daemon_thread {
 int mimic_daemon_begin(const struct daemon_device *device, const struct mimic_access *pattern, void *frame,
 		       struct daemon_lane **lane);
 
-/* Keeps the compiler from moving stores across; a handler runs on this very thread. */
-static inline void mimic_daemon_handler_fence(void)
+/*
+ * The same for most operations: the thread has a lane, and the operation interrupts none. NULL:
+ * mimic_daemon_begin() is called. A wait is not explained unless lane->device and lane->pattern are set.
+ */
+static inline struct daemon_lane *mimic_daemon_begin_again(const struct daemon_device *device, void *frame)
 {
-	atomic_signal_fence(memory_order_seq_cst);
+	const struct mimic_thread *self = mimic_thread_peek();
+	uint32_t generation = device->generation;
+	struct daemon_thread *thread;
+	struct daemon_lane *lane;
+
+	if (!mimic_daemon_session_is_current(generation) || !self)
+		return NULL;
+	thread = self->daemon[mimic_daemon_session_kind(generation)];
+	if (!thread || thread->generation != generation || thread->depth || !thread->lanes[0].memory)
+		return NULL;
+	lane = &thread->lanes[0];
+	thread->depth = 1;
+	mimic_daemon_handler_fence();
+	lane->frame = frame;
+	lane->state = DAEMON_LANE_BUSY;
+	return lane;
+}
+
+/* Of an operation that has asked for no answers. */
+static inline void mimic_daemon_end_post(struct daemon_lane *lane)
+{
+	struct daemon_thread *thread = lane->thread;
+
+	lane->state = DAEMON_LANE_FREE;
+	mimic_daemon_handler_fence();
+	thread->depth = lane->level;
 }
 
 static inline void mimic_daemon_end(struct daemon_lane *lane)
 {
-	struct daemon_thread *thread = lane->thread;
-
 	lane->due = 0;
 	lane->withdrawn = false;
-	lane->state = DAEMON_LANE_FREE;
-	mimic_daemon_handler_fence();
-	thread->depth = lane->level;
+	mimic_daemon_end_post(lane);
 }
 
 /* Was the command in progress withdrawn? Not if it was published only after a handler tried. */

@@ -44,11 +44,12 @@ static uint64_t first_lanes_last(const struct daemon_device *device, unsigned in
 	return atomic_load_explicit(&device->first_lane_post[index], memory_order_acquire);
 }
 
-uint64_t mimic_daemon_order_begin_any(struct daemon_device *device, struct daemon_lane *lane,
-				      struct mimic_daemon_order *order)
+uint64_t mimic_daemon_order_begin(struct daemon_device *device, struct daemon_lane *lane,
+				  const struct mimic_access *store, struct mimic_daemon_order *order)
 {
 	uint64_t words = 0;
 
+	order->works_on = mimic_daemon_order_parts(device, store);
 	order->is_of_first_lane = is_first_lane(device, lane);
 	for (uint32_t left = order->works_on; left; left &= left - 1) {
 		unsigned int index = (unsigned int)__builtin_ctz(left);
@@ -101,8 +102,8 @@ static void forget_first(struct daemon_device *device, unsigned int index, uint6
 							memory_order_release, memory_order_relaxed);
 }
 
-int mimic_daemon_order_end_any(struct daemon_device *device, struct daemon_lane *lane,
-			       const struct mimic_daemon_order *order)
+int mimic_daemon_order_end(struct daemon_device *device, struct daemon_lane *lane,
+			   const struct mimic_daemon_order *order)
 {
 	int error = 0;
 

@@ -35,49 +35,47 @@ static inline uint64_t mimic_daemon_order_word(const struct daemon_device *devic
 					  mimic_lane_order(lane->number, position);
 }
 
-static inline bool mimic_daemon_order_is_of_one(const struct mimic_daemon_order *order)
+static inline uint32_t mimic_daemon_order_parts(const struct daemon_device *device,
+						const struct mimic_access *store)
 {
-	return order->is_of_first_lane && !(order->works_on & (order->works_on - 1));
-}
+	const struct mimic_kind *kind = device->base.kind;
 
-/* They do the same as the two below, for any lane and any parts. order->works_on is set. */
-uint64_t mimic_daemon_order_begin_any(struct daemon_device *device, struct daemon_lane *lane,
-				      struct mimic_daemon_order *order);
-int mimic_daemon_order_end_any(struct daemon_device *device, struct daemon_lane *lane,
-			       const struct mimic_daemon_order *order);
+	return kind->order ? kind->order(store) : 1;
+}
 
 /*
  * Before a post of such stores: puts order words for the posts that come before it into the ring, at its
  * head. Returns how many words these are; there is room for all.
- *
- * Inline, as most posts are of a program's only thread and to one part: they need no word.
  */
-static inline uint64_t mimic_daemon_order_begin(struct daemon_device *device, struct daemon_lane *lane,
-						const struct mimic_access *store,
-						struct mimic_daemon_order *order)
-{
-	const struct mimic_kind *kind = device->base.kind;
+uint64_t mimic_daemon_order_begin(struct daemon_device *device, struct daemon_lane *lane,
+				  const struct mimic_access *store, struct mimic_daemon_order *order);
+/* The post is published: it is the last one now. 0 or -errno. */
+int mimic_daemon_order_end(struct daemon_device *device, struct daemon_lane *lane,
+			   const struct mimic_daemon_order *order);
 
-	order->works_on = kind->order ? kind->order(store) : 1;
-	order->is_of_first_lane =
-		atomic_load_explicit(&device->first_lane, memory_order_relaxed) == lane->number;
+/*
+ * The same for most posts, which are of a program's only thread and to one part: they need no word. The part
+ * of the device if the post is such a one; else -1, and the two above are called.
+ */
+static inline int mimic_daemon_order_alone(const struct daemon_device *device, const struct daemon_lane *lane,
+					   const struct mimic_access *store)
+{
+	uint32_t parts = mimic_daemon_order_parts(device, store);
+	int part = __builtin_ctz(parts | 1u << 31);
+
+	if (atomic_load_explicit(&device->first_lane, memory_order_relaxed) != lane->number ||
+	    parts != 1u << part)
+		return -1;
 	/* acquire: the commands before another lane's post are published */
-	if (order->works_on && mimic_daemon_order_is_of_one(order) &&
-	    !atomic_load_explicit(&device->last_post[__builtin_ctz(order->works_on)], memory_order_acquire))
-		return 0;
-	return mimic_daemon_order_begin_any(device, lane, order);
+	return atomic_load_explicit(&device->last_post[part], memory_order_acquire) ? -1 : part;
 }
 
-/* The post is published: it is the last one now. 0 or -errno. */
-static inline int mimic_daemon_order_end(struct daemon_device *device, struct daemon_lane *lane,
-					 const struct mimic_daemon_order *order)
+static inline void mimic_daemon_order_end_alone(struct daemon_device *device, const struct daemon_lane *lane,
+						int part)
 {
-	if (!order->works_on || !mimic_daemon_order_is_of_one(order))
-		return mimic_daemon_order_end_any(device, lane, order);
 	/* release: our commands are published */
-	atomic_store_explicit(&device->first_lane_post[__builtin_ctz(order->works_on)],
-			      mimic_daemon_order_word(device, lane), memory_order_release);
-	return 0;
+	atomic_store_explicit(&device->first_lane_post[part], mimic_daemon_order_word(device, lane),
+			      memory_order_release);
 }
 
 /* As begin, for an access. */
