@@ -8,6 +8,11 @@
 #include "libmimic/base/hold.h"
 #include "libmimic/base/memory.h"
 #include "libmimic/embedded/instance.h"
+#include "libmimic/embedded/section.h"
+
+/* Always inline: of the one function that makes an access. */
+#define PART_OF_ACCESS static inline __attribute__((always_inline))
+#define RARE __attribute__((noinline, cold))
 
 /* Commands are published in pieces, so that a consumer can begin before all is written. */
 #define POST_PIECE 512u
@@ -131,10 +136,10 @@ static int order_posts(struct embedded_device *handle, struct embedded_lane *lan
 }
 
 /* Enters, and every post that this access comes after has taken effect. */
-static inline int begin(struct embedded_device *handle, struct embedded_lane *lane,
-			const struct mimic_access *access)
+PART_OF_ACCESS int begin(struct embedded_device *handle, struct embedded_lane *lane,
+			 const struct mimic_access *access)
 {
-	int error = mimic_embedded_enter(handle->instance, lane);
+	int error = mimic_embedded_section_enter(handle->instance, lane);
 
 	if (!error && lane->consumer.position != lane->producer.position)
 		error = finish_posts(handle->instance, lane);
@@ -143,14 +148,29 @@ static inline int begin(struct embedded_device *handle, struct embedded_lane *la
 	return order_behind(handle, lane, ordered(handle, access));
 }
 
+/* With the lock; leaves it. The device has not answered. */
+static RARE int wait_for_answer(struct embedded_instance *instance, struct embedded_lane *lane,
+				uint8_t first_page, struct mimic_access *access)
+{
+	uint64_t ticket = mimic_embedded_park(instance, lane, EMBEDDED_WAIT_ANSWER, 0), answer = 0;
+
+	lane->access = *access;
+	lane->access.page += first_page;
+	mimic_embedded_leave(instance);
+	if (!mimic_embedded_await(instance, lane, ticket, &answer))
+		return -EAGAIN;
+	if (!access->is_write)
+		access->data = answer;
+	return 0;
+}
+
 /*
  * With the lock; leaves it. One access that may wait. Returns 0, -errno, or
  * -EAGAIN: a signal handler's access came between, and it has to be issued again.
  */
-static int issue(struct embedded_instance *instance, struct embedded_lane *lane, uint8_t first_page,
-		 struct mimic_access *access)
+PART_OF_ACCESS int issue(struct embedded_instance *instance, struct embedded_lane *lane, uint8_t first_page,
+			 struct mimic_access *access)
 {
-	uint64_t ticket, answer = 0;
 	enum mimic_outcome outcome;
 
 	/* Not in a copy: a processor that copies what was just written in pieces waits until it is in the cache. */
@@ -159,21 +179,12 @@ static int issue(struct embedded_instance *instance, struct embedded_lane *lane,
 	outcome = instance->model->ops->access(instance->model, access, instance->clock.now);
 	/* Before leave(): a signal that waited may be handled there, and its handler may jump away. */
 	access->page -= first_page;
-	if (outcome == MIMIC_DONE) {
-		/* It may have made room for a store that waits in a ring. */
-		if (instance->blocked)
-			mimic_embedded_drain(instance);
-		mimic_embedded_leave(instance);
-		return 0;
-	}
-	ticket = mimic_embedded_park(instance, lane, EMBEDDED_WAIT_ANSWER, 0);
-	lane->access = *access;
-	lane->access.page += first_page;
-	mimic_embedded_leave(instance);
-	if (!mimic_embedded_await(instance, lane, ticket, &answer))
-		return -EAGAIN;
-	if (!access->is_write)
-		access->data = answer;
+	if (outcome != MIMIC_DONE)
+		return wait_for_answer(instance, lane, first_page, access);
+	/* It may have made room for a store that waits in a ring. */
+	if (instance->blocked)
+		mimic_embedded_drain(instance);
+	mimic_embedded_section_leave(instance);
 	return 0;
 }
 

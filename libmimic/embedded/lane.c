@@ -9,6 +9,7 @@
 #include "libmimic/base/raw_syscall.h"
 #include "libmimic/base/thread.h"
 #include "libmimic/embedded/embedded.h"
+#include "libmimic/embedded/section.h"
 
 static size_t lane_size(void)
 {
@@ -59,14 +60,10 @@ static void trace_thread(struct embedded_instance *instance, const struct embedd
 			    mimic_raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), 0ull);
 }
 
-static inline int take(struct embedded_instance *instance, uint32_t holder)
+int mimic_embedded_take_later(struct embedded_instance *instance, uint32_t holder)
 {
-	int error;
+	int error = mimic_lock_wait(&instance->lock, holder, &instance->pauses);
 
-	mimic_hold_begin();
-	if (mimic_lock_try(&instance->lock, holder))
-		return 0;
-	error = mimic_lock_wait(&instance->lock, holder, &instance->pauses);
 	if (error)
 		mimic_hold_end();
 	return error;
@@ -74,7 +71,7 @@ static inline int take(struct embedded_instance *instance, uint32_t holder)
 
 int mimic_embedded_take(struct embedded_instance *instance, uint32_t holder)
 {
-	return take(instance, holder);
+	return mimic_embedded_section_take(instance, holder);
 }
 
 bool mimic_embedded_try(struct embedded_instance *instance, uint32_t holder)
@@ -120,65 +117,22 @@ struct embedded_lane *mimic_embedded_lane_make(struct embedded_instance *instanc
 	return lane;
 }
 
-static inline int lock_as(struct embedded_instance *instance, uint32_t holder)
-{
-	int error = take(instance, holder);
-
-	if (!error && instance->reads_clock)
-		mimic_now_recent(&instance->clock);
-	return error;
-}
-
 int mimic_embedded_lock_as(struct embedded_instance *instance, uint32_t holder)
 {
-	return lock_as(instance, holder);
-}
-
-static inline int lock(struct embedded_instance *instance, struct embedded_lane *lane)
-{
-	int error = lock_as(instance, lane->holder), cpu;
-
-	if (error)
-		return error;
-	/* The lock's holder is this thread. */
-	cpu = atomic_load_explicit(&instance->lock.cpu, memory_order_relaxed);
-	if (atomic_load_explicit(&lane->cpu, memory_order_relaxed) != cpu)
-		atomic_store_explicit(&lane->cpu, cpu, memory_order_relaxed);
-	return 0;
+	return mimic_embedded_section_lock_as(instance, holder);
 }
 
 int mimic_embedded_lock(struct embedded_instance *instance, struct embedded_lane *lane)
 {
-	return lock(instance, lane);
+	return mimic_embedded_section_lock(instance, lane);
 }
 
 int mimic_embedded_enter(struct embedded_instance *instance, struct embedded_lane *lane)
 {
-	int error = lock(instance, lane);
-
-	if (error)
-		return error;
-	if (atomic_load_explicit(&lane->waiting, memory_order_relaxed) != EMBEDDED_WAIT_NONE)
-		mimic_embedded_abandon(instance, lane);
-	if (!instance->open) {
-		mimic_embedded_leave(instance);
-		return -ENODEV;
-	}
-	if (!mimic_embedded_is_quiet(instance))
-		mimic_embedded_drain(instance);
-	return 0;
+	return mimic_embedded_section_enter(instance, lane);
 }
 
-/* Written only if it is another: threads that wait look at it again and again. */
-static void tell_busy(struct embedded_instance *instance)
-{
-	bool busy = instance->open && instance->model->ops->busy(instance->model);
-
-	if (atomic_load_explicit(&instance->busy, memory_order_relaxed) != busy)
-		atomic_store_explicit(&instance->busy, busy, memory_order_relaxed);
-}
-
-static __attribute__((noinline)) void release_and_wake(struct embedded_instance *instance)
+void mimic_embedded_release_and_wake(struct embedded_instance *instance)
 {
 	_Atomic uint32_t *wakes[EMBEDDED_WAKES];
 	unsigned int count = instance->wake_count;
@@ -194,17 +148,7 @@ static __attribute__((noinline)) void release_and_wake(struct embedded_instance 
 
 void mimic_embedded_leave(struct embedded_instance *instance)
 {
-	if (instance->events_raised)
-		mimic_embedded_events_signal(instance);
-	if (instance->jobs.kind)
-		mimic_embedded_jobs_settle(instance, false);
-	tell_busy(instance);
-	if (instance->wake_count)
-		release_and_wake(instance);
-	else
-		mimic_lock_release(&instance->lock);
-	/* Not before: a handler that jumps away would leave them asleep. */
-	mimic_hold_end();
+	mimic_embedded_section_leave(instance);
 }
 
 void mimic_embedded_lane_end(struct embedded_instance *instance, struct embedded_lane *lane)
