@@ -18,7 +18,8 @@ struct mimic_device {
 	unsigned int generation;	/* fork generation it was opened in */
 	void *memory;			/* its own, mapped; NULL: not asked for yet. Under that lock */
 	size_t memory_size;
-	const char *const _Atomic *report;	/* not NULL while transport->report() has something to say; or NULL */
+	/* Never NULL. *report is not NULL while transport->report() has something to say. */
+	const char *const _Atomic *report;
 };
 
 /* A file that holds a device's memory. The descriptor is the transport's, good until the device's close. */

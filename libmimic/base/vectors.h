@@ -20,8 +20,10 @@ struct mimic_vectors {
 	_Alignas(64) uint8_t vectors[32][64]; /* zmm0 to zmm31; without AVX-512, ymm0 to ymm15 */
 	uint64_t masks[8]; /* k0 to k7 */
 	uint32_t mxcsr;
-	uint32_t is_filled; /* 0 at first; 1: with those of AVX, 2: of AVX-512 */
+	uint32_t is_filled; /* 1: with those of AVX, 2: of AVX-512; before it is filled, anything */
 	uint64_t scratch;
+	int *errno_place; /* as mimic_vectors_errno; NULL: errno is not put back */
+	int errno_value;
 };
 
 #pragma GCC visibility push(default)
@@ -33,6 +35,12 @@ struct mimic_vectors {
  * place is filled. A signal handler sets it to NULL for its own length.
  */
 extern __thread struct mimic_vectors *mimic_vectors_place __attribute__((tls_model("initial-exec")));
+
+/*
+ * Where this thread's errno is, if it has made an access by a trampoline before. Like vector registers, only functions of
+ * other libraries change it, so it is kept and put back with these.
+ */
+extern __thread int *mimic_vectors_errno __attribute__((tls_model("initial-exec")));
 
 /* 1: those of AVX, 2: of AVX-512; 0: the processor lacks instructions that trampolines need. */
 extern uint32_t mimic_vectors_in_use __attribute__((visibility("hidden")));
@@ -47,12 +55,12 @@ bool mimic_vectors_start(void);
 bool mimic_vectors_are_safe(void);
 
 /*
- * Stores all vector registers if there is a place, and sets MXCSR to its default. Changes r10 and r11 only, so that a
+ * Stores all vector registers and errno if there is a place, and sets MXCSR to its default. Changes r10 and r11 only, so that a
  * gate can jump on to the function.
  */
 void mimic_vectors_keep(void);
 
-/* Loads all of them from a place that is filled. */
+/* Loads all of them from a place that is filled. Of general registers it changes rax and rdi. */
 void mimic_vectors_put_back(const struct mimic_vectors *kept);
 
 #else

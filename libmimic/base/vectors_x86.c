@@ -12,11 +12,13 @@
 #include <time.h>
 
 __thread struct mimic_vectors *mimic_vectors_place __attribute__((tls_model("initial-exec")));
+__thread int *mimic_vectors_errno __attribute__((tls_model("initial-exec")));
 
 uint32_t mimic_vectors_in_use;
 
 _Static_assert(offsetof(struct mimic_vectors, vectors) == 0 && offsetof(struct mimic_vectors, masks) == 2048 &&
-	       offsetof(struct mimic_vectors, mxcsr) == 2112 && offsetof(struct mimic_vectors, is_filled) == 2116,
+	       offsetof(struct mimic_vectors, mxcsr) == 2112 && offsetof(struct mimic_vectors, is_filled) == 2116 &&
+	       offsetof(struct mimic_vectors, errno_place) == 2128 && offsetof(struct mimic_vectors, errno_value) == 2136,
 	       "the offsets below");
 
 __asm__(
@@ -59,6 +61,14 @@ __asm__(
 "3:	stmxcsr	2112(%r10)\n"
 /* A handler of the program that comes from here on must find all that it changes. */
 "	mov	%r11, 2120(%r10)\n"
+"	mov	mimic_vectors_errno@gottpoff(%rip), %r11\n"
+"	mov	%fs:(%r11), %r11\n"
+"	mov	%r11, 2128(%r10)\n"
+"	test	%r11, %r11\n"
+"	jz	6f\n"
+"	mov	(%r11), %r11d\n"
+"	mov	%r11d, 2136(%r10)\n"
+"6:\n"
 "	mov	mimic_vectors_in_use(%rip), %r11d\n"
 "	mov	%r11d, 2116(%r10)\n"
 "	mov	2120(%r10), %r11\n"
@@ -90,7 +100,12 @@ __asm__(
 "	vmovups	64*\\n(%rdi), %ymm\\n\n"
 "	.endr\n"
 "3:	ldmxcsr	2112(%rdi)\n"
-"	ret\n"
+"	mov	2128(%rdi), %rax\n"
+"	test	%rax, %rax\n"
+"	jz	4f\n"
+"	mov	2136(%rdi), %edi\n"
+"	mov	%edi, (%rax)\n"
+"4:	ret\n"
 "	.cfi_endproc\n"
 "	.size	mimic_vectors_put_back, . - mimic_vectors_put_back\n"
 "	.popsection\n");

@@ -36,6 +36,7 @@
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct mimic_device *table[DEVICES_MAX];
+static const char *const _Atomic no_report;
 
 /* Of this process among its ancestors: a handle of another generation is the parent's. */
 static _Atomic unsigned int generation = 1;
@@ -224,6 +225,8 @@ static int find_place(void)
 static void enter_table(int place, struct mimic_device *device, const struct mimic_kind *kind)
 {
 	device->kind = kind;
+	if (!device->report)
+		device->report = &no_report;
 	device->users = 1;
 	device->generation = atomic_load(&generation);
 	table[place] = device;

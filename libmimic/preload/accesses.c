@@ -13,7 +13,9 @@
 #define SLOTS 256u
 
 static struct access_slot slots[SLOTS];
-THREAD_LOCAL struct access_slot *mimic_preload_access_own;
+static struct holder nothing;
+static struct access_slot none = { .holder = &nothing };
+THREAD_LOCAL struct access_slot *mimic_preload_access_own = &none;
 static THREAD_LOCAL bool is_asked;
 
 static long thread_id(void)
@@ -62,7 +64,7 @@ struct access_slot *mimic_preload_access_begin_anyhow(struct holder *holder)
 {
 	if (!is_asked)
 		find_slot();
-	if (!mimic_preload_access_own || atomic_load_explicit(&mimic_preload_access_own->holder, memory_order_relaxed)) {
+	if (mimic_preload_access_is_in_use(mimic_preload_access_own)) {
 		atomic_fetch_add(&holder->accesses, 1);
 		return NULL;
 	}
@@ -95,6 +97,6 @@ void mimic_preload_accesses_after_fork(void)
 		atomic_store(&slots[i].holder, NULL);
 		atomic_store(&slots[i].thread, 0);
 	}
-	mimic_preload_access_own = NULL;
+	mimic_preload_access_own = &none;
 	is_asked = false;
 }

@@ -19,6 +19,11 @@
 #include "libmimic/base/operate.h"
 #include "libmimic/base/vectors.h"
 #include "libmimic/preload/patch_plan.h"
+#include "mimic/access.h"
+
+struct access_slot;
+struct holder;
+struct mimic_device;
 
 #define PATCH_SITES_MAX 32768u
 #define PATCH_PAGES_MAX 8192u
@@ -30,14 +35,24 @@ enum patch_end {
 	PATCH_END_FILTER, /* the program filters its system calls */
 };
 
+/* Once the access is done. */
+enum patch_finish {
+	PATCH_FINISH_OTHERWISE, /* flags, or a part of a register; or the access is counted */
+	PATCH_FINISH_LOAD, /* a register is set, without its old contents */
+	PATCH_FINISH_STORE, /* nothing */
+};
+
 /* Parts of the instruction as an access wants them: fewer steps each time. */
 struct patch_shape {
 	uint64_t head; /* of struct mimic_access, from its offset on: the size and the direction */
 	uint64_t mask; /* of the bytes of a value */
-	uint8_t low; /* bits of an address that are 0 where it is aligned */
-	uint8_t protection; /* that the page has to have */
+	uint64_t store_mask; /* of the register's bytes that are stored; a load: 0 */
+	uint64_t constant; /* that is stored */
+	uint64_t page_mask; /* of an address: its page's, if the access is aligned; of an odd store none */
+	uint8_t reg;
 	bool is_write;
-	bool is_plain_load; /* all that it does is to set a register, without its old contents */
+	bool is_odd_store; /* of a value that takes more steps than a mask */
+	uint8_t finish; /* enum patch_finish */
 };
 
 struct patch_site {
@@ -242,23 +257,54 @@ void mimic_preload_code_check(void (*gone)(uintptr_t start, size_t length));
 
 /* --- patch_enter_x86.c: from a trampoline to the library ------------------------ */
 
-/* The program's registers that a trampoline's call keeps on its stack. The stub has the same offsets. */
+/* How far the program's instruction is, for a signal that comes. */
+enum patch_progress {
+	PATCH_BEGUN = 1, /* nothing of the program's has changed */
+	/* Complete: the lowest byte is 0. */
+	PATCH_COMPUTED = 0x100, /* but register and flags may not have `value` and `new_flags` yet */
+	PATCH_LOADED = 0x200, /* but the register may not have `value` yet */
+	PATCH_DONE = 0x300,
+	PATCH_DEPARTED = 0x400, /* a handler has sent the program elsewhere: `rip`, with all of `gpr` */
+};
+
+/*
+ * A trampoline's call, on the program's stack below its red zone. The stub has the same offsets. `gpr` lies
+ * in the trampoline's room: it has stored rcx there before the call.
+ */
 struct patch_frame {
-	struct mimic_registers registers;
-	uint64_t rip; /* the instruction; the one behind it, once it is complete */
-	struct mimic_vectors *outer_vectors; /* mimic_vectors_place before this call; NULL as a rule */
-	struct mimic_vectors *vectors;
-	/* While is_loading and until rip moves on, in place of the `registers` that the load changes. */
-	uint64_t old_value;
-	uint64_t old_flags;
-	uint64_t is_loading;
-	uint64_t pushed_flags;
+	struct mimic_access access;
+	uint64_t value;
+	uint64_t new_flags;
+	struct access_slot *slot; /* NULL: the access is counted by `holder` */
+	struct holder *holder;
+	uint64_t rip;
+	uint32_t progress; /* enum patch_progress */
+	uint32_t reserved;
+	uint64_t flags;
+	uint64_t return_address;
+	uint64_t gpr[16]; /* in hardware order; the stack pointer is not stored */
+};
+
+/* A call of the device, by a function of the transport. */
+struct patch_call {
+	int (*access)(struct mimic_device *device, struct mimic_access *access);
+	struct mimic_device *device;
 };
 
 /* The stub that a trampoline calls. */
 void mimic_preload_patch_enter(void);
-/* The half of the stub that is in C: was the access done? Vector registers are not stored yet (libmimic/base/vectors.h). */
-bool mimic_preload_patch_access(struct patch_site *site, struct patch_frame *frame);
+/*
+ * The parts of the stub that are in C. Vector registers are not stored yet (libmimic/base/vectors.h). begin()
+ * says which function the stub calls with frame->access, and end() gets its result. access == NULL: there is
+ * nothing to call, and frame->progress says if the access was done. After end() it does, too.
+ *
+ * In two parts, because the stub has stored all registers: the compiler would store again those that a
+ * function keeps for its caller, if the call was in between.
+ */
+struct patch_call mimic_preload_patch_begin_access(struct patch_site *site, struct patch_frame *frame,
+						   uintptr_t address);
+void mimic_preload_patch_end_access(struct patch_site *site, struct patch_frame *frame,
+				    struct mimic_device *device, int error);
 /* Of an instruction that has a trampoline: before its jump is written. */
 void mimic_preload_patch_shape(struct patch_site *site);
 

@@ -17,23 +17,25 @@
 #if defined(__x86_64__) && !defined(__ILP32__)
 
 #define PAGES_KNOWN 4u
+#define NO_PAGE 1u
 /* Apart from the code of known pages, which keeps all that it needs in registers then. */
 #define RARE __attribute__((noinline, cold))
 
 struct known_page {
-	uintptr_t number; /* 0: none */
+	uintptr_t address; /* of the page, or NO_PAGE */
 	uint64_t version; /* of the table of mappings */
 	struct holder *holder;
 	struct mimic_device *device;
 	uint64_t head; /* of struct mimic_access: the device's page */
-	int (*access[2])(struct mimic_device *device, struct mimic_access *access); /* a load, a store */
-	uint8_t protection;
+	int (*access[2])(struct mimic_device *device,
+			 struct mimic_access *access); /* a load, a store; NULL: not allowed */
+	uint64_t reserved; /* the size is a power of two: fewer steps to the place of a page */
 };
+_Static_assert(sizeof(struct known_page) == 64, "a power of two");
 
-static THREAD_LOCAL struct known_page known_pages[PAGES_KNOWN];
+static THREAD_LOCAL struct known_page known_pages[PAGES_KNOWN] = { [0 ... PAGES_KNOWN -
+								    1] = { .address = NO_PAGE } };
 static THREAD_LOCAL bool is_filling;
-/* The C library is asked once for each thread, as a call of another library costs an access some percent. */
-static THREAD_LOCAL int *errno_of_thread;
 
 /*
  * Offset, page, size and direction are written at once: the parts come from the site and from the known page, and each
@@ -54,19 +56,24 @@ static void set_head(struct mimic_access *access, uint64_t head)
 	memcpy((char *)access + offsetof(struct mimic_access, offset), &head, sizeof(head));
 }
 
-static struct known_page *place_of(uintptr_t number)
+static struct known_page *place_of(uintptr_t address)
 {
-	return &known_pages[number % PAGES_KNOWN];
+	struct known_page *place = &known_pages[address / PAGE_BYTES % PAGES_KNOWN];
+
+	/* An address in a register: the compiler would find each member anew from the thread's memory. */
+	__asm__("" : "+r"(place));
+	return place;
 }
 
 static void fill(uintptr_t address)
 {
 	uint64_t version = atomic_load(&mimic_preload_mappings_version);
-	struct known_page *known = place_of(address >> PAGE_SHIFT);
+	struct known_page *known = place_of(address);
+	int (*store)(struct mimic_device * device, struct mimic_access * access);
 	struct mimic_device *device;
 	struct mapping mapping;
 
-	known->number = 0;
+	known->address = NO_PAGE;
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!mimic_preload_page_find(address, &mapping) || mapping.device_page == MEMORY_PAGE ||
 	    atomic_load(&mapping.holder->inherited))
@@ -74,19 +81,19 @@ static void fill(uintptr_t address)
 	device = atomic_load(&mapping.holder->device);
 	if (!device || !mimic_device_keeps_vectors(device))
 		return;
+	store = device->transport->store ? device->transport->store : device->transport->access;
 	*known = (struct known_page){
 		.version = version,
 		.holder = mapping.holder,
 		.device = device,
 		.head = head_of((struct mimic_access){ .page = (uint8_t)mapping.device_page }),
 		.access = {
-			device->transport->access,
-			device->transport->store ? device->transport->store : device->transport->access,
+			mapping.protection & PROT_READ ? device->transport->access : NULL,
+			mapping.protection & PROT_WRITE ? store : NULL,
 		},
-		.protection = (uint8_t)(mapping.protection & (PROT_READ | PROT_WRITE)),
 	};
 	atomic_signal_fence(memory_order_seq_cst);
-	known->number = address >> PAGE_SHIFT;
+	known->address = address & ~(uintptr_t)(PAGE_BYTES - 1);
 }
 
 /*
@@ -104,139 +111,244 @@ static void remember(uintptr_t address)
 	is_filling = false;
 }
 
-/* -EAGAIN: the page is not known. */
-static int access_known(const struct patch_shape *shape, uintptr_t address, struct mimic_access *access)
+/* Those that mimic_operate_store_value() and mimic_operate_load() look at. */
+static void get_registers(const struct patch_site *site, const struct patch_frame *frame,
+			  struct mimic_registers *registers)
 {
-	uintptr_t number = address >> PAGE_SHIFT;
-	const struct known_page *known = place_of(number);
-	uint64_t version = known->version;
-	struct mimic_device *device = known->device;
-	struct holder *holder = known->holder;
-	int (*operate)(struct mimic_device *, struct mimic_access *) = known->access[shape->is_write];
-	bool is_allowed = known->protection & shape->protection;
-	struct access_slot *slot;
-	int error = -EAGAIN;
-
-	/* The offset is the lowest part. */
-	set_head(access, shape->head | known->head | (address & (PAGE_BYTES - 1)));
-	/* A handler may have written in between. Of one page and one version all else is the same. */
-	atomic_signal_fence(memory_order_seq_cst);
-	if (known->number != number || known->version != version || !is_allowed)
-		return -EAGAIN;
-	/* Announced, then looked at once more, as in bus_access(). */
-	slot = mimic_preload_access_begin(holder);
-	if (atomic_load_explicit(&mimic_preload_mappings_version, memory_order_acquire) == version)
-		error = operate(device, access);
-	if (!error && device->report && atomic_load_explicit(device->report, memory_order_relaxed))
-		mimic_preload_pass_on_report(device);
-	mimic_preload_access_end(slot, holder);
-	return error;
+	registers->gpr[site->shape.reg] = frame->gpr[site->shape.reg];
+	registers->flags = frame->flags;
 }
 
-RARE static int access_anew(uintptr_t address, unsigned int size, bool is_write, uint64_t *data)
+RARE static uint64_t odd_value(const struct patch_site *site, const struct patch_frame *frame)
 {
-	struct mapping mapping;
-	int error;
+	struct mimic_registers registers;
 
-	/* Memory that lies between addresses of devices. */
-	if (!mimic_preload_page_find(address, &mapping))
-		return -EFAULT;
-	mimic_vectors_keep();
-	mimic_preload_threads_attach();
-	error = mimic_preload_bus_access(address, size, is_write, data);
-	if (!error)
-		remember(address);
-	return error;
+	get_registers(site, frame, &registers);
+	return mimic_operate_store_value(&site->target.instruction, &registers);
 }
 
-/* As mimic_effective_address(), of the forms that are replaced. */
-static uintptr_t address_of(const struct mimic_instruction *instruction, const uint64_t *gpr)
+/* 0 of a load. */
+static uint64_t plain_value(const struct patch_shape *shape, const struct patch_frame *frame)
 {
-	uintptr_t address = (uintptr_t)instruction->displacement;
-
-	if (instruction->base != MIMIC_NO_REGISTER)
-		address += gpr[instruction->base];
-	if (instruction->index != MIMIC_NO_REGISTER)
-		address += gpr[instruction->index] * instruction->scale;
-	return address;
+	return (frame->gpr[shape->reg] & shape->store_mask) | shape->constant;
 }
 
 static uint64_t value_of(const struct patch_site *site, const struct patch_frame *frame)
 {
-	const struct mimic_instruction *instruction = &site->target.instruction;
-
-	if (instruction->operand != MIMIC_OPERAND_GENERAL || instruction->high_byte || instruction->byte_swap)
-		return mimic_operate_store_value(instruction, &frame->registers);
-	return frame->registers.gpr[instruction->reg] & site->shape.mask;
+	return site->shape.is_odd_store ? odd_value(site, frame) : plain_value(&site->shape, frame);
 }
 
-static void finish_load(const struct patch_site *site, struct patch_frame *frame, uint64_t data)
+RARE static void finish_load(const struct patch_site *site, struct patch_frame *frame)
 {
-	const struct mimic_instruction *instruction = &site->target.instruction;
+	struct mimic_registers registers;
 
-	frame->old_value = frame->registers.gpr[instruction->reg];
-	frame->old_flags = frame->registers.flags;
+	get_registers(site, frame, &registers);
+	mimic_operate_load(&site->target.instruction, &registers, frame->access.data);
+	frame->value = registers.gpr[site->shape.reg];
+	frame->new_flags = registers.flags;
 	atomic_signal_fence(memory_order_seq_cst);
-	frame->is_loading = 1;
+	frame->progress = PATCH_COMPUTED;
 	atomic_signal_fence(memory_order_seq_cst);
-	if (site->shape.is_plain_load)
-		frame->registers.gpr[instruction->reg] = data & site->shape.mask;
+	frame->gpr[site->shape.reg] = frame->value;
+	frame->flags = frame->new_flags;
+	atomic_signal_fence(memory_order_seq_cst);
+	frame->progress = PATCH_DONE;
+}
+
+RARE static void finish_otherwise(struct patch_site *site, struct patch_frame *frame)
+{
+	if (site->shape.is_write)
+		frame->progress = PATCH_DONE;
 	else
-		mimic_operate_load(instruction, &frame->registers, data);
+		finish_load(site, frame);
+	if (mimic_preload_patch_counts)
+		atomic_fetch_add_explicit(&site->calls, 1, memory_order_relaxed);
 }
 
-RARE static int *ask_for_errno(void)
+/* The access was done: the rest of the instruction. */
+static inline void complete(struct patch_site *site, struct patch_frame *frame)
 {
-	errno_of_thread = &errno;
-	return errno_of_thread;
+	const struct patch_shape *shape = &site->shape;
+
+	if (__builtin_expect(shape->finish == PATCH_FINISH_STORE, 1)) {
+		frame->progress = PATCH_DONE;
+	} else if (shape->finish == PATCH_FINISH_LOAD) {
+		frame->value = frame->access.data & shape->mask;
+		atomic_signal_fence(memory_order_seq_cst);
+		frame->progress = PATCH_LOADED;
+		atomic_signal_fence(memory_order_seq_cst);
+		frame->gpr[shape->reg] = frame->value;
+	} else {
+		finish_otherwise(site, frame);
+	}
 }
 
-static int *find_errno(void)
+/* --- the access's begin -------------------------------------------------------------- */
+
+/* An access that is not done is left to the original instruction, whose fault has the whole story. */
+RARE static struct patch_call access_anew(struct patch_site *site, struct patch_frame *frame,
+					  uintptr_t address)
 {
-	return errno_of_thread ? errno_of_thread : ask_for_errno();
+	const struct mimic_instruction *instruction = &site->target.instruction;
+	const struct patch_call none = { NULL, NULL };
+	struct mapping mapping;
+	int saved_errno = errno;
+
+	/* The C library is asked here only: a call of another library costs an access some percent. */
+	mimic_vectors_errno = &errno;
+	/* Memory that lies between addresses of devices. */
+	if (address & (instruction->memory_size - 1u) || !mimic_preload_page_find(address, &mapping))
+		return none;
+	frame->access.data = value_of(site, frame);
+	mimic_vectors_keep();
+	mimic_preload_threads_attach();
+	if (!mimic_preload_bus_access(address, instruction->memory_size, instruction->is_write,
+				      &frame->access.data)) {
+		remember(address);
+		complete(site, frame);
+	}
+	errno = saved_errno;
+	return none;
+}
+
+RARE static struct patch_call end_and_access_anew(struct patch_site *site, struct patch_frame *frame,
+						  uintptr_t address)
+{
+	mimic_preload_access_end(frame->slot, frame->holder);
+	return access_anew(site, frame, address);
+}
+
+/* Of an access that is not aligned, or lies in two pages: no page's address. */
+static uintptr_t page_of(const struct mimic_instruction *instruction, uintptr_t address)
+{
+	return address & ~(uintptr_t)(PAGE_BYTES - instruction->memory_size);
+}
+
+RARE static struct patch_call begin_otherwise(struct patch_site *site, struct patch_frame *frame,
+					      uintptr_t address);
+
+/*
+ * Rare cases are in functions of their own that this one ends with: so it keeps all that it needs in
+ * registers that no function keeps for its caller, and stores none.
+ */
+static inline __attribute__((always_inline)) struct patch_call begin(struct patch_site *site,
+								     struct patch_frame *frame,
+								     uintptr_t address, bool is_rare)
+{
+	const struct patch_shape *shape = &site->shape;
+	const struct known_page *known = place_of(address);
+	struct access_slot *slot = mimic_preload_access_own;
+	uintptr_t page = is_rare ? page_of(&site->target.instruction, address) : address & shape->page_mask;
+	uint64_t version = known->version;
+	struct patch_call call;
+
+	atomic_signal_fence(memory_order_seq_cst);
+	if (known->address != page)
+		return is_rare ? access_anew(site, frame, address) : begin_otherwise(site, frame, address);
+	if (!is_rare && mimic_preload_access_is_in_use(slot))
+		return begin_otherwise(site, frame, address);
+	/* The offset is the lowest part. */
+	set_head(&frame->access, shape->head | known->head | (address & (PAGE_BYTES - 1)));
+	frame->access.owner = 0;
+	frame->access.data = is_rare ? value_of(site, frame) : plain_value(shape, frame);
+	/* Announced, then looked at once more, as in bus_access(). */
+	frame->holder = known->holder;
+	if (is_rare)
+		slot = mimic_preload_access_begin_anyhow(frame->holder);
+	else
+		mimic_preload_access_begin_in(slot, frame->holder);
+	frame->slot = slot;
+	call = (struct patch_call){ known->access[shape->is_write], known->device };
+	atomic_signal_fence(memory_order_seq_cst);
+	/* A handler may have written to `known` meanwhile. Of one page and one version all else is the same.
+	 */
+	if (atomic_load_explicit(&mimic_preload_mappings_version, memory_order_acquire) != version ||
+	    known->address != page || !call.access)
+		return end_and_access_anew(site, frame, address);
+	return call;
+}
+
+/* The page is not known; or the thread has no slot, or an access that this one has interrupted uses it; or an
+ * odd store. */
+RARE static struct patch_call begin_otherwise(struct patch_site *site, struct patch_frame *frame,
+					      uintptr_t address)
+{
+	return begin(site, frame, address, true);
+}
+
+struct patch_call mimic_preload_patch_begin_access(struct patch_site *site, struct patch_frame *frame,
+						   uintptr_t address)
+{
+	return begin(site, frame, address, false);
+}
+
+/* --- and its end ---------------------------------------------------------------------- */
+
+static bool has_report(const struct mimic_device *device)
+{
+	return atomic_load_explicit(device->report, memory_order_relaxed);
+}
+
+RARE static void end_otherwise(struct patch_site *site, struct patch_frame *frame,
+			       struct mimic_device *device, int error)
+{
+	if (!error && has_report(device)) {
+		/* It may write a message. */
+		mimic_vectors_keep();
+		mimic_preload_pass_on_report(device);
+	}
+	mimic_preload_access_end(frame->slot, frame->holder);
+	if (!error)
+		complete(site, frame);
+}
+
+void mimic_preload_patch_end_access(struct patch_site *site, struct patch_frame *frame,
+				    struct mimic_device *device, int error)
+{
+	if (error || !frame->slot || has_report(device)) {
+		end_otherwise(site, frame, device, error);
+		return;
+	}
+	atomic_store_explicit(&frame->slot->holder, NULL, memory_order_release);
+	complete(site, frame);
+}
+
+/* --- what an access needs to know of its instruction ------------------------------------- */
+
+static enum patch_finish finish_of(const struct mimic_instruction *instruction)
+{
+	if (mimic_preload_patch_counts)
+		return PATCH_FINISH_OTHERWISE;
+	if (instruction->is_write)
+		return PATCH_FINISH_STORE;
+	if (instruction->operation == MIMIC_OPERATION_MOVE && instruction->register_size >= 4 &&
+	    !instruction->sign_extend && !instruction->byte_swap)
+		return PATCH_FINISH_LOAD;
+	return PATCH_FINISH_OTHERWISE;
 }
 
 void mimic_preload_patch_shape(struct patch_site *site)
 {
 	const struct mimic_instruction *instruction = &site->target.instruction;
+	const struct mimic_registers none = { .flags = 0 };
+	bool is_general = instruction->operand == MIMIC_OPERAND_GENERAL;
+	bool is_odd_store = instruction->is_write && (instruction->high_byte || instruction->byte_swap);
+	uint64_t mask = mimic_operate_mask(instruction->memory_size);
 
 	site->shape = (struct patch_shape){
-		.head = head_of((struct mimic_access){ .size = instruction->memory_size, .is_write = instruction->is_write }),
-		.mask = mimic_operate_mask(instruction->memory_size),
-		.low = instruction->memory_size - 1,
+		.head = head_of((struct mimic_access){ .size = instruction->memory_size,
+						       .is_write = instruction->is_write }),
+		.mask = mask,
+		.store_mask = instruction->is_write && is_general ? mask : 0,
+		.constant = instruction->is_write && !is_general
+				    ? mimic_operate_store_value(instruction, &none)
+				    : 0,
+		.page_mask = is_odd_store ? 0 : page_of(instruction, UINT64_MAX),
+		.reg = is_general ? instruction->reg : 0,
 		.is_write = instruction->is_write,
-		.protection = instruction->is_write ? PROT_WRITE : PROT_READ,
-		.is_plain_load = instruction->operation == MIMIC_OPERATION_MOVE && instruction->register_size >= 4 &&
-				 !instruction->sign_extend && !instruction->byte_swap,
+		.is_odd_store = is_odd_store,
+		.finish = finish_of(instruction),
 	};
-}
-
-bool mimic_preload_patch_access(struct patch_site *site, struct patch_frame *frame)
-{
-	const struct mimic_instruction *instruction = &site->target.instruction;
-	uintptr_t address = address_of(instruction, frame->registers.gpr);
-	int *own_errno = find_errno(), saved_errno = *own_errno;
-	struct mimic_access access;
-	int error;
-
-	if (address & site->shape.low)
-		return false;
-	access.owner = 0;
-	access.data = instruction->is_write ? value_of(site, frame) : 0;
-	error = access_known(&site->shape, address, &access);
-	if (error == -EAGAIN)
-		error = access_anew(address, instruction->memory_size, instruction->is_write, &access.data);
-	*own_errno = saved_errno;
-	/* The original instruction comes next, and its fault has the whole story. */
-	if (error)
-		return false;
-	if (!instruction->is_write)
-		finish_load(site, frame, access.data);
-	atomic_signal_fence(memory_order_seq_cst);
-	frame->rip += instruction->length;
-	if (mimic_preload_patch_counts)
-		atomic_fetch_add_explicit(&site->calls, 1, memory_order_relaxed);
-	return true;
 }
 
 #endif

@@ -16,8 +16,8 @@
 
 extern THREAD_LOCAL struct patch_frame *mimic_preload_patch_current;
 /* Places in the stub, in this order. */
-extern const char mimic_preload_patch_pushed[], mimic_preload_patch_framed[], mimic_preload_patch_saved[],
-	mimic_preload_patch_kept[], mimic_preload_patch_vectored[], mimic_preload_patch_leaving[],
+extern const char mimic_preload_patch_pushed[], mimic_preload_patch_framed[], mimic_preload_patch_kept[],
+	mimic_preload_patch_vectored[], mimic_preload_patch_settled[], mimic_preload_patch_leaving[],
 	mimic_preload_patch_left[], mimic_preload_patch_depart[], mimic_preload_patch_departed[];
 
 /* Hardware number to place in a context. */
@@ -45,7 +45,7 @@ static void show_trampoline(greg_t *gregs, const struct patch_site *site)
 	struct patch_moment moment = mimic_preload_patch_moment_of(site, offset, (uint64_t)gregs[REG_RCX]);
 
 	if (moment.has_saved)
-		gregs[REG_RCX] = (greg_t)word_at((uintptr_t)gregs[REG_RSP]);
+		gregs[REG_RCX] = (greg_t)word_at((uintptr_t)gregs[REG_RSP] + PATCH_RCX_OFFSET);
 	if (moment.has_frame)
 		gregs[REG_RSP] += PATCH_ROOM;
 	gregs[REG_RIP] = (greg_t)(site->target.address + (moment.is_after ? length : 0));
@@ -58,45 +58,43 @@ static const struct patch_site *site_of_return(uintptr_t return_address)
 	return (const struct patch_site *)word_at(return_address + PATCH_SITE_OFFSET);
 }
 
-/* Before all registers are kept and after they are back; `top` is where the return address lies. */
+/* Before the frame is filled and after it is left; `top` is where the return address lies, below the room. */
 static void show_ends(greg_t *gregs, uintptr_t top, bool is_done)
 {
 	const struct patch_site *site = site_of_return(word_at(top));
+	uintptr_t room = top + 8;
 
-	gregs[REG_RCX] = (greg_t)word_at(top + 8);
-	gregs[REG_RSP] = (greg_t)(top + 8 + PATCH_ROOM);
+	gregs[REG_RCX] = (greg_t)word_at(room + PATCH_RCX_OFFSET);
+	gregs[REG_RSP] = (greg_t)(room + PATCH_ROOM);
 	gregs[REG_RIP] = (greg_t)(site->target.address + (is_done ? site->target.instruction.length : 0));
 }
 
 static void show_frame(greg_t *gregs, const struct patch_frame *frame)
 {
-	const struct mimic_registers *registers = &frame->registers;
-	const struct patch_site *site;
-	uintptr_t top = (uintptr_t)(frame + 1);
+	const struct patch_site *site = site_of_return(frame->return_address);
+	uint64_t rip = site->target.address;
 	unsigned int i;
 
 	for (i = 0; i < 16; i++)
-		gregs[greg_of[i]] = (greg_t)registers->gpr[i];
-	gregs[REG_EFL] = (greg_t)registers->flags;
-	gregs[REG_RIP] = (greg_t)frame->rip;
-	site = site_of_return(word_at(top));
-	/* The result may be there already, of an instruction that is not complete yet. */
-	if (frame->rip != site->target.address || !frame->is_loading)
+		gregs[greg_of[i]] = (greg_t)frame->gpr[i];
+	gregs[REG_EFL] = (greg_t)(frame->progress == PATCH_COMPUTED ? frame->new_flags : frame->flags);
+	if (frame->progress == PATCH_DEPARTED) {
+		gregs[REG_RIP] = (greg_t)frame->rip;
 		return;
-	gregs[greg_of[site->target.instruction.reg]] = (greg_t)frame->old_value;
-	gregs[REG_EFL] = (greg_t)frame->old_flags;
+	}
+	gregs[REG_RSP] = (greg_t)((uintptr_t)frame->gpr + PATCH_ROOM);
+	if (frame->progress == PATCH_LOADED || frame->progress == PATCH_COMPUTED)
+		gregs[greg_of[site->shape.reg]] = (greg_t)frame->value;
+	if (frame->progress != PATCH_BEGUN)
+		rip += site->target.instruction.length;
+	gregs[REG_RIP] = (greg_t)rip;
 }
 
-/* The frame is not filled yet; its registers are kept. */
-static void show_half(greg_t *gregs, const struct patch_frame *frame, bool is_saved)
+/* The frame is not filled yet, and the stub has changed no register but the stack pointer. */
+static void show_half(greg_t *gregs, const struct patch_frame *frame)
 {
-	unsigned int i;
-
-	for (i = 0; is_saved && i < 16; i++)
-		if (i != 1 && i != 4)
-			gregs[greg_of[i]] = (greg_t)frame->registers.gpr[i];
-	gregs[REG_EFL] = (greg_t)frame->pushed_flags;
-	show_ends(gregs, (uintptr_t)(frame + 1), false);
+	gregs[REG_EFL] = (greg_t)frame->flags;
+	show_ends(gregs, (uintptr_t)&frame->return_address, false);
 }
 
 /* true: the thread is in the stub, or in a function that it calls; `gregs` is the program's. */
@@ -111,8 +109,7 @@ static bool show_call(greg_t *gregs, struct patch_frame *current)
 	else if (is_between(rip, mimic_preload_patch_pushed, mimic_preload_patch_framed))
 		show_ends(gregs, rsp + 8, false);
 	else if (is_between(rip, mimic_preload_patch_framed, mimic_preload_patch_kept))
-		show_half(gregs, (const struct patch_frame *)rsp,
-			  rip >= (uintptr_t)mimic_preload_patch_saved);
+		show_half(gregs, (const struct patch_frame *)rsp);
 	else if (is_between(rip, mimic_preload_patch_kept, mimic_preload_patch_leaving))
 		show_frame(gregs, (const struct patch_frame *)gregs[REG_RBX]);
 	else if (is_between(rip, mimic_preload_patch_leaving, mimic_preload_patch_left))
@@ -133,7 +130,7 @@ static struct patch_frame *frame_of(const greg_t *real, struct patch_frame *curr
 {
 	uintptr_t rip = (uintptr_t)real[REG_RIP];
 
-	if (is_between(rip, mimic_preload_patch_vectored, mimic_preload_patch_leaving) ||
+	if (is_between(rip, mimic_preload_patch_vectored, mimic_preload_patch_settled) ||
 	    is_between(rip, mimic_preload_patch_depart, mimic_preload_patch_departed + 1))
 		return (struct patch_frame *)real[REG_RBX];
 	return is_between(rip, (const char *)mimic_preload_patch_enter, mimic_preload_patch_depart) ? NULL
@@ -172,12 +169,14 @@ static void depart(greg_t *gregs, const struct patch_shown *shown)
 	unsigned int i;
 
 	for (i = 0; i < 16; i++)
-		frame->registers.gpr[i] = (uint64_t)gregs[greg_of[i]];
-	frame->registers.flags = (uint64_t)gregs[REG_EFL];
+		frame->gpr[i] = (uint64_t)gregs[greg_of[i]];
+	frame->flags = (uint64_t)gregs[REG_EFL];
 	frame->rip = (uint64_t)gregs[REG_RIP];
-	frame->is_loading = 0;
+	frame->progress = PATCH_DEPARTED;
 	memcpy(gregs, shown->real, sizeof(shown->real));
-	gregs[REG_RIP] = (greg_t)(uintptr_t)mimic_preload_patch_depart;
+	/* Once the vectors are the program's, no place says that they are not stored. */
+	if ((uintptr_t)gregs[REG_RIP] != (uintptr_t)mimic_preload_patch_departed)
+		gregs[REG_RIP] = (greg_t)(uintptr_t)mimic_preload_patch_depart;
 	gregs[REG_RBX] = (greg_t)(uintptr_t)frame;
 	mimic_preload_patch_current = frame;
 }
@@ -205,8 +204,8 @@ bool mimic_preload_patch_is_departure(ucontext_t *context)
 	if ((uintptr_t)gregs[REG_RIP] != (uintptr_t)mimic_preload_patch_departed)
 		return false;
 	for (i = 0; i < 16; i++)
-		gregs[greg_of[i]] = (greg_t)frame->registers.gpr[i];
-	gregs[REG_EFL] = (greg_t)frame->registers.flags;
+		gregs[greg_of[i]] = (greg_t)frame->gpr[i];
+	gregs[REG_EFL] = (greg_t)frame->flags;
 	gregs[REG_RIP] = (greg_t)frame->rip;
 	mimic_preload_patch_current = NULL;
 	return true;

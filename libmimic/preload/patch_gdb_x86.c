@@ -54,7 +54,7 @@ enum {
 	OP_CONST8U = 0x0e,
 };
 
-_Static_assert(PATCH_ROOM == 0x100, "as the bytes below say");
+_Static_assert(PATCH_ROOM == 0x100 && PATCH_ROOM - PATCH_RCX_OFFSET == 31 * 8, "as the bytes below say");
 
 static uint8_t *put(uint8_t *at, const void *bytes, size_t count)
 {
@@ -92,9 +92,9 @@ static uint8_t *put_row(uint8_t *at, const struct patch_site *site, struct patch
 
 	at = moment.has_frame ? put(at, (const uint8_t[]){ CFA_DEF_CFA_OFFSET, 0x80, 0x02 }, 3)
 			      : put(at, (const uint8_t[]){ CFA_DEF_CFA_OFFSET, 0 }, 2);
-	/* At the stack pointer, which is 32 words below. */
+	/* 31 words below the program's stack pointer. */
 	at = put(at,
-		 moment.has_saved ? (const uint8_t[]){ CFA_OFFSET | NUMBER_OF_RCX, 32 }
+		 moment.has_saved ? (const uint8_t[]){ CFA_OFFSET | NUMBER_OF_RCX, 31 }
 				  : (const uint8_t[]){ CFA_SAME_VALUE, NUMBER_OF_RCX },
 		 2);
 	at = put(at, expression, sizeof(expression));

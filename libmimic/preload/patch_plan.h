@@ -99,7 +99,7 @@ bool mimic_preload_patch_code(const struct patch_target *target, uintptr_t place
 struct patch_moment {
 	bool is_after; /* the instruction is complete: the program stands behind it */
 	bool has_frame; /* the stack pointer is PATCH_ROOM too low */
-	bool has_saved; /* rcx, which the check needs, lies at the stack pointer */
+	bool has_saved; /* rcx, which the check needs, lies PATCH_RCX_OFFSET above the stack pointer */
 };
 struct patch_moment mimic_preload_patch_moment(unsigned int length, unsigned int offset, uint64_t scratch);
 /* Where in the trampoline the original instruction stands. */
@@ -129,9 +129,10 @@ size_t mimic_preload_patch_moved_size(const struct patch_target *target);
 bool mimic_preload_patch_moved_code(const struct patch_target *target, uintptr_t place,
 				    uint8_t code[PATCH_CODE_MAX]);
 
-/* Below the stack pointer: the red zone of the ABI, and registers that a trampoline keeps. */
-#define PATCH_ROOM 256
+/* Below the stack pointer: the red zone of the ABI, and all registers that a call of `enter` keeps. */
+#define PATCH_ROOM 256 /* not more: a processor may know loads and stores apart by eight bits and a sign */
+#define PATCH_RCX_OFFSET 8
 /* From the return address of the call of `enter` to the place where the trampoline has `site`. */
-#define PATCH_SITE_OFFSET 29
+#define PATCH_SITE_OFFSET 30
 
 #endif

@@ -26,21 +26,21 @@
 /* Where the parts of a trampoline begin; those behind the original, for an original without bytes. */
 enum {
 	AT_SAVE = 8,
-	AT_ADDRESS = 12,
-	AT_BRANCH = 32,
-	AT_RESTORE = 34,
-	AT_FREE = 38,
-	AT_ORIGINAL = 46,
-	AT_BACK = 46,
-	AT_DEVICE = 51,
-	AT_RETURNED = 57,
-	AT_REFUSED = 59,
-	AT_DONE = 61,
-	AT_DONE_FREE = 65,
-	AT_DONE_BACK = 73,
-	AT_ENTER = 78,
-	AT_SITE = 86,
-	CODE_SIZE = 94,
+	AT_ADDRESS = 13,
+	AT_BRANCH = 33,
+	AT_RESTORE = 35,
+	AT_FREE = 40,
+	AT_ORIGINAL = 48,
+	AT_BACK = 48,
+	AT_DEVICE = 53,
+	AT_RETURNED = 72,
+	AT_REFUSED = 74,
+	AT_DONE = 76,
+	AT_DONE_FREE = 81,
+	AT_DONE_BACK = 89,
+	AT_ENTER = 94,
+	AT_SITE = 102,
+	CODE_SIZE = 110,
 };
 
 _Static_assert(AT_SITE - AT_RETURNED == PATCH_SITE_OFFSET, "the stub finds the site from its return address");
@@ -163,6 +163,17 @@ static void put_move_stack(uint8_t *code, int distance)
 	put_32(code + 4, distance);
 }
 
+/* Above the place that the stub keeps rax in. Five bytes each. */
+static void put_save_rcx(uint8_t *code)
+{
+	memcpy(code, "\x48\x89\x4c\x24\x08", 5); /* mov %rcx, 8(%rsp) */
+}
+
+static void put_restore_rcx(uint8_t *code)
+{
+	memcpy(code, "\x48\x8b\x4c\x24\x08", 5); /* mov 8(%rsp), %rcx */
+}
+
 /* lea of the operand's address into rcx, always of eight bytes: a form that has a SIB byte. */
 static void put_address(uint8_t *code, const struct mimic_instruction *instruction)
 {
@@ -214,20 +225,23 @@ bool mimic_preload_patch_code(const struct patch_target *target, uintptr_t place
 	uintptr_t next = target->address + length;
 
 	put_move_stack(code, -PATCH_ROOM);
-	memcpy(code + AT_SAVE, "\x48\x89\x0c\x24", 4); /* mov %rcx, (%rsp) */
+	put_save_rcx(code + AT_SAVE);
 	put_address(code + AT_ADDRESS, &target->instruction);
 	put_compare(code + AT_ADDRESS + 8, block);
 	put_branch(code, AT_BRANCH, 0xe3, AT_DEVICE + length); /* jrcxz */
-	memcpy(code + AT_RESTORE, "\x48\x8b\x0c\x24", 4); /* mov (%rsp), %rcx */
+	put_restore_rcx(code + AT_RESTORE);
 	put_move_stack(code + AT_FREE, PATCH_ROOM);
 	memcpy(code + AT_ORIGINAL, target->bytes, length);
 	if (!put_jump(code, AT_BACK + length, place, next))
 		return false;
-	memcpy(code + AT_DEVICE + length, "\xff\x15", 2); /* call *AT_ENTER(%rip) */
-	put_32(code + AT_DEVICE + length + 2, AT_ENTER - AT_RETURNED);
+	/* The stub gets the address in rcx. */
+	put_restore_rcx(code + AT_DEVICE + length);
+	put_address(code + AT_DEVICE + length + 5, &target->instruction);
+	memcpy(code + AT_DEVICE + length + 13, "\xff\x15", 2); /* call *AT_ENTER(%rip) */
+	put_32(code + AT_DEVICE + length + 15, AT_ENTER - AT_RETURNED);
 	put_branch(code, AT_RETURNED + length, 0xe3, AT_DONE + length);
 	put_branch(code, AT_REFUSED + length, 0xeb, AT_RESTORE);
-	memcpy(code + AT_DONE + length, "\x48\x8b\x0c\x24", 4);
+	put_restore_rcx(code + AT_DONE + length);
 	put_move_stack(code + AT_DONE_FREE + length, PATCH_ROOM);
 	memcpy(code + AT_ENTER + length, &enter, sizeof(enter));
 	memcpy(code + AT_SITE + length, &site, sizeof(site));

@@ -235,19 +235,31 @@ struct access_slot {
 	_Alignas(64) _Atomic(struct holder *) holder;
 	_Atomic long thread;
 };
-extern THREAD_LOCAL struct access_slot *mimic_preload_access_own; /* NULL: not found yet, or there is none */
+/* Not found yet, or there is none: one that is always in use. */
+extern THREAD_LOCAL struct access_slot *mimic_preload_access_own;
+/* By an access that this one has interrupted, or that was jumped out of. */
+static inline bool mimic_preload_access_is_in_use(const struct access_slot *slot)
+{
+	return atomic_load_explicit(&slot->holder, memory_order_relaxed);
+}
+
 /* Where this thread has no slot of its own, or not now. */
 struct access_slot *mimic_preload_access_begin_anyhow(struct holder *holder);
+/* In the thread's slot, which is not in use. */
+static inline void mimic_preload_access_begin_in(struct access_slot *slot, struct holder *holder)
+{
+	atomic_store_explicit(&slot->holder, holder, memory_order_relaxed);
+	/* The compiler's order; the processor's is made by mimic_preload_access_is_none(). */
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
 static inline struct access_slot *mimic_preload_access_begin(struct holder *holder)
 {
 	struct access_slot *slot = mimic_preload_access_own;
 
-	/* Of an access that this one has interrupted, or that was jumped out of. */
-	if (!slot || atomic_load_explicit(&slot->holder, memory_order_relaxed))
+	if (mimic_preload_access_is_in_use(slot))
 		return mimic_preload_access_begin_anyhow(holder);
-	atomic_store_explicit(&slot->holder, holder, memory_order_relaxed);
-	/* The compiler's order; the processor's is made by mimic_preload_access_is_none(). */
-	atomic_signal_fence(memory_order_seq_cst);
+	mimic_preload_access_begin_in(slot, holder);
 	return slot;
 }
 

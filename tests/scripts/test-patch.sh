@@ -176,11 +176,11 @@ debug()
 }
 
 if command -v gdb >/dev/null; then
-	debug --stat "break mimic_preload_patch_access if *(long *)\$rdi == (long)&load_at" run bt delete continue
+	debug --stat "break mimic_preload_patch_begin_access if *(long *)\$rdi == (long)&load_at" run bt delete continue
 	grep -q '^#[0-9].* load_at ' "$work/output" && grep -q '^#[0-9].* main ' "$work/output" &&
 		grep -q 'exited normally' "$work/output"
 	result $? "gdb: a_backtrace_from_inside_an_access_leads_to_the_programs_instruction"
-	debug --stat "break mimic_preload_patch_access if *(long *)\$rdi == (long)&load_at" run delete 'break *load_at' continue delete continue
+	debug --stat "break mimic_preload_patch_begin_access if *(long *)\$rdi == (long)&load_at" run delete 'break *load_at' continue delete continue
 	grep -q 'Breakpoint 2, .*load_at' "$work/output" && grep -q 'exited normally' "$work/output"
 	result $? "gdb: a_breakpoint_on_an_instruction_that_is_replaced_stops_there"
 	# Its third access by the jump is one of the device, the next one of memory: by all instructions of the trampoline.
@@ -207,7 +207,7 @@ if command -v gdb >/dev/null; then
 		delete
 		continue
 	END
-	debug --stat "break mimic_preload_patch_access if *(long *)\$rdi == (long)&load_at" run "source $work/steps"
+	debug --stat "break mimic_preload_patch_begin_access if *(long *)\$rdi == (long)&load_at" run "source $work/steps"
 	awk '/^=> / { steps++; at[$2]; in_trampoline += /<mimic_trampoline_/ }
 		/^#[0-9].* load_at / { own++ }
 		/^#[0-9].* in load_here / { callers++ }

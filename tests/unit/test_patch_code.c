@@ -41,6 +41,8 @@ static struct {
 	uint8_t memory[PAGE];
 	bool declines;
 	bool uses_vectors;
+	bool is_called; /* by the stub; or the first half of the access does it all */
+	uintptr_t address;
 	unsigned int calls;
 } device;
 
@@ -67,30 +69,88 @@ static GENERAL_ONLY void trample_general(void)
 			 ::: "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc", "memory");
 }
 
-GENERAL_ONLY bool mimic_preload_patch_access(struct patch_site *site, struct patch_frame *frame)
+static GENERAL_ONLY void access_memory(struct mimic_access *access, unsigned int size)
 {
-	const struct mimic_instruction *instruction = &site->target.instruction;
-	uint64_t address = mimic_effective_address(instruction, frame->registers.gpr, 0, 0, 0);
-	volatile uint8_t *memory = device.memory + (address - (uintptr_t)DATA);
-	uint64_t data = 0;
+	volatile uint8_t *memory = device.memory + (device.address - (uintptr_t)DATA);
 	unsigned int i;
 
-	device.calls += frame->rip == site->target.address;
-	if (!device.declines && instruction->is_write) {
-		data = mimic_operate_store_value(instruction, &frame->registers);
-		for (i = 0; i < instruction->memory_size; i++)
-			memory[i] = (uint8_t)(data >> 8 * i);
-	} else if (!device.declines) {
-		for (i = 0; i < instruction->memory_size; i++)
-			data |= (uint64_t)memory[i] << 8 * i;
-		mimic_operate_load(instruction, &frame->registers, data);
-	}
+	for (i = 0; access->is_write && i < size; i++)
+		memory[i] = (uint8_t)(access->data >> 8 * i);
+	if (access->is_write)
+		return;
+	access->data = 0;
+	for (i = 0; i < size; i++)
+		access->data |= (uint64_t)memory[i] << 8 * i;
+}
+
+static GENERAL_ONLY void trample(void)
+{
 	if (device.uses_vectors) {
 		mimic_vectors_keep();
 		trample_vectors();
 	}
 	trample_general();
-	return !device.declines;
+}
+
+/* All that the instruction does but for the access. */
+static GENERAL_ONLY void complete(const struct patch_site *site, struct patch_frame *frame)
+{
+	const struct mimic_instruction *instruction = &site->target.instruction;
+	unsigned int reg = instruction->operand == MIMIC_OPERAND_GENERAL ? instruction->reg : 0;
+	struct mimic_registers registers = { .flags = frame->flags };
+
+	registers.gpr[reg] = frame->gpr[reg];
+	if (!instruction->is_write)
+		mimic_operate_load(instruction, &registers, frame->access.data);
+	frame->gpr[reg] = registers.gpr[reg];
+	frame->flags = registers.flags;
+	frame->progress = PATCH_DONE;
+}
+
+static GENERAL_ONLY int access_of_call(struct mimic_device *asked, struct mimic_access *access)
+{
+	device.calls += asked == (struct mimic_device *)&device;
+	if (!device.declines)
+		access_memory(access, access->size);
+	trample();
+	return device.declines ? -5 : 0;
+}
+
+GENERAL_ONLY struct patch_call mimic_preload_patch_begin_access(struct patch_site *site,
+								struct patch_frame *frame, uintptr_t address)
+{
+	const struct mimic_instruction *instruction = &site->target.instruction;
+	unsigned int reg = instruction->operand == MIMIC_OPERAND_GENERAL ? instruction->reg : 0;
+	struct mimic_registers registers = { .flags = frame->flags };
+	struct patch_call call = { NULL, NULL };
+
+	registers.gpr[reg] = frame->gpr[reg];
+	device.address = address;
+	frame->access =
+		(struct mimic_access){ .size = instruction->memory_size, .is_write = instruction->is_write };
+	if (instruction->is_write)
+		frame->access.data = mimic_operate_store_value(instruction, &registers);
+	if (device.is_called) {
+		call = (struct patch_call){ access_of_call, (struct mimic_device *)&device };
+		trample_general();
+		return call;
+	}
+	device.calls += frame->progress == PATCH_BEGUN;
+	if (!device.declines) {
+		access_memory(&frame->access, instruction->memory_size);
+		complete(site, frame);
+	}
+	trample();
+	return call;
+}
+
+GENERAL_ONLY void mimic_preload_patch_end_access(struct patch_site *site, struct patch_frame *frame,
+						 struct mimic_device *asked, int error)
+{
+	device.calls += asked != (struct mimic_device *)&device || frame->progress != PATCH_BEGUN;
+	if (!error)
+		complete(site, frame);
+	trample_general();
 }
 
 /* --- states to start from --------------------------------------------------------------- */
@@ -204,6 +264,7 @@ static void check_once(const struct form *form, enum way way, uint64_t flags, ui
 	}
 	device.declines = way == DECLINED;
 	device.uses_vectors = random_bits() & 1;
+	device.is_called = random_bits() & 1;
 	device.calls = 0;
 	__asm__ volatile("ldmxcsr %0" : : "m"(control));
 	if (run_vectors == 2)

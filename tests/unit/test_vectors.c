@@ -78,10 +78,32 @@ static void a_place_in_a_frame_that_is_gone_is_left_alone(void **unused)
 	assert_int_equal(place.is_filled, 0);
 }
 
+static void errno_is_kept_with_them_if_its_place_is_known(void **unused)
+{
+	struct mimic_vectors place;
+	int number = 5;
+
+	(void)unused;
+	mimic_vectors_errno = &number;
+	mimic_vectors_place = &place;
+	mimic_vectors_keep();
+	number = 6;
+	mimic_vectors_put_back(&place);
+	assert_int_equal(number, 5);
+	mimic_vectors_errno = NULL;
+	mimic_vectors_place = &place;
+	mimic_vectors_keep();
+	number = 6;
+	mimic_vectors_put_back(&place);
+	assert_int_equal(number, 6);
+	__asm__ volatile("vzeroupper\nldmxcsr %0" : : "m"(usual));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_are_kept_once_and_put_back),
+		cmocka_unit_test(errno_is_kept_with_them_if_its_place_is_known),
 		cmocka_unit_test(a_place_in_a_frame_that_is_gone_is_left_alone),
 	};
 
