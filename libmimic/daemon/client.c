@@ -187,7 +187,8 @@ static enum mimic_command_kind kind_of(const struct daemon_device *device, const
 {
 	if (is_plain && mimic_daemon_credit_ask(device, lane, access))
 		return MIMIC_COMMAND_STORE_FOR_CREDIT;
-	mimic_daemon_credit_leave(device, lane, access);
+	if (device->base.kind->credits)
+		mimic_daemon_credit_leave(device, lane, access);
 	return access->is_write ? MIMIC_COMMAND_STORE_ACKNOWLEDGED : MIMIC_COMMAND_LOAD;
 }
 
@@ -203,7 +204,7 @@ static int access_once(struct daemon_device *device, struct daemon_lane *lane, s
 	if (error)
 		return error;
 	kind = kind_of(device, lane, access, is_plain);
-	words = mimic_daemon_order_access(device, lane, access);
+	words = device->base.kind->order ? mimic_daemon_order_access(device, lane, access) : 0;
 	mimic_ring_put(&lane->commands, words++, pack(device, kind, access, 1));
 	if (access->is_write)
 		mimic_ring_put(&lane->commands, words++, access->data);
@@ -222,11 +223,16 @@ static int access_once(struct daemon_device *device, struct daemon_lane *lane, s
 
 static int access_by_answer(struct daemon_device *device, struct mimic_access *access, bool is_plain)
 {
-	struct daemon_lane *lane;
-	int error = mimic_daemon_begin(device, access, __builtin_frame_address(0), &lane);
+	struct daemon_lane *lane = mimic_daemon_begin_again(device, __builtin_frame_address(0));
+	int error;
 
-	if (error)
-		return error;
+	if (!lane) {
+		error = mimic_daemon_begin(device, access, __builtin_frame_address(0), &lane);
+		if (error)
+			return error;
+	}
+	lane->device = device;
+	lane->pattern = access;
 	do {
 		error = access_once(device, lane, access, is_plain);
 	} while (error == -EINTR);

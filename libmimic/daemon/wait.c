@@ -40,8 +40,9 @@ static void publish_cpu(struct daemon_lane *lane)
 
 void mimic_daemon_publish(struct daemon_lane *lane, uint64_t words)
 {
-	publish_cpu(lane);
 	mimic_ring_publish(&lane->commands, words);
+	/* Behind the words, on which the daemon may be at work already. */
+	publish_cpu(lane);
 	wake_daemon(lane);
 }
 
