@@ -105,9 +105,14 @@ __asm__(
 "	and	$-64, %rsp\n"
 "	mov	mimic_preload_patch_current@gottpoff(%rip), %r15\n"
 "	mov	mimic_vectors_place@gottpoff(%rip), %r13\n"
+/*
+ * Not NULL: a handler that the kernel has got from the program without us interrupts another access. The original
+ * instruction traps, and the trap's handler knows of such places.
+ */
+"	cmpq	$0, %fs:(%r13)\n"
+"	jne	mimic_preload_patch_settled\n"
 "	mov	%fs:(%r15), %r14\n"
 "	mov	%rbx, %fs:(%r15)\n"
-/* It was NULL: with a place none of our code calls the program's, and a handler hides it. */
 "	mov	%rsp, %fs:(%r13)\n"
 /* From here to `settled` it is NULL only if the vectors are stored. */
 "LABEL mimic_preload_patch_vectored\n"

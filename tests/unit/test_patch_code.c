@@ -340,6 +340,25 @@ static void the_direction_flag_is_the_programs(void **unused)
 	check_forms(__start_direction, __stop_direction, FLAGS_ARITHMETIC, FLAG_DF);
 }
 
+/* As in a handler that the library does not know of. */
+static void an_access_that_interrupts_another_one_is_left_to_the_trap(void **unused)
+{
+	static struct mimic_vectors outer;
+	struct cpu start;
+
+	(void)unused;
+	assert_true(prepare(__start_direction, true));
+	random_start(&start, DATA + 0x800);
+	memcpy(DATA, device.memory, PAGE);
+	device = (typeof(device)){ .is_called = true };
+	mimic_vectors_place = &outer;
+	run_code(&start, CODE + PLACE);
+	assert_ptr_equal(mimic_vectors_place, &outer);
+	mimic_vectors_place = NULL;
+	assert_int_equal(device.calls, 0);
+	assert_int_equal((uint32_t)start.gpr[0], *(uint32_t *)(DATA + 0x800));
+}
+
 static int map_pages(void **unused)
 {
 	(void)unused;
@@ -359,6 +378,7 @@ int main(void)
 		cmocka_unit_test(every_form_of_address_is_as_without_a_trampoline),
 		cmocka_unit_test(folded_operations_are_as_without_a_trampoline),
 		cmocka_unit_test(the_direction_flag_is_the_programs),
+		cmocka_unit_test(an_access_that_interrupts_another_one_is_left_to_the_trap),
 	};
 
 	if (!mimic_vectors_start()) {
