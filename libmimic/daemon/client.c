@@ -323,6 +323,9 @@ static RARE int post_one_in_order(struct daemon_device *device, struct daemon_la
 {
 	struct mimic_daemon_order order;
 
+	/* It may wait. */
+	lane->device = device;
+	lane->pattern = store;
 	put_one(device, lane, store, value, mimic_daemon_order_begin(device, lane, store, &order), quietly);
 	return mimic_daemon_order_end(device, lane, &order);
 }

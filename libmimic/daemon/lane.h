@@ -96,7 +96,7 @@ int mimic_daemon_begin(const struct daemon_device *device, const struct mimic_ac
 
 /*
  * The same for most operations: the thread has a lane, and the operation interrupts none. NULL:
- * mimic_daemon_begin() is called. A wait is not explained unless lane->device and lane->pattern are set.
+ * mimic_daemon_begin() is called. Before a wait the caller sets lane->device and lane->pattern, which explain it.
  */
 static inline struct daemon_lane *mimic_daemon_begin_again(const struct daemon_device *device, void *frame)
 {
